@@ -26,7 +26,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 
 import likely
-from likely.models.field import field_of
+from likely.models.default import field_of
 
 HERE = Path(__file__).resolve().parent
 AIM = 5.0

@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 
 import likely
 from likely.sums import state
-from likely.sums.trees import add_in_order
+from likely.sums.exact import add_in_order
 from likely.table.open import open_source
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "scale.md"

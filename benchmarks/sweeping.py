@@ -175,7 +175,7 @@ def measure_prediction(files: making.Files, folder: Path, repeats: int, threads:
 
 def ceiling() -> float:
     """How much faster two threads of plain arithmetic are than one, on this machine: no sweep can gain more."""
-    from likely.sums.tally_kernels import fewest_bits
+    from likely.sums.tallies import fewest_bits
 
     keys = np.sort(np.random.default_rng(0).integers(0, 1 << 62, 1 << 15).astype(np.uint64))  # stays in the cache
 

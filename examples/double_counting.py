@@ -3,7 +3,7 @@
 import random
 
 import likely
-from likely.present.report.repeats import present_repeats
+from likely.present.report.evaluation import present_repeats
 
 chance = random.Random(1)
 table: dict[str, list[object]] = {"celsius": [], "fahrenheit": [], "cough": [], "flu": []}

@@ -1,7 +1,7 @@
 """A test for a rare disease: what a positive result means, what to do about it, and what to ask next."""
 
 import likely
-from likely.probability import diagnosis
+from likely.classroom import diagnosis
 
 # Eight people in a thousand are ill; the test finds 98 % of them and is wrong about 3 % of the others.
 belief = diagnosis("0.008", sensitivity="0.98", specificity="0.97")

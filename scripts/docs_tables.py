@@ -40,7 +40,7 @@ def export_rows() -> dict[str, dict[str, list[str]]]:
     """For each learner and language the kinds of tables whose models can be written; under "" those it learns from."""
     import likely
     from likely.errors import LikelyError
-    from likely.models.learners import LEARNERS
+    from likely.models.registry import LEARNERS
 
     out: dict[str, dict[str, list[str]]] = {}
     tables = sample_tables()

@@ -37,7 +37,7 @@ EXERCISE = re.compile(
     r"(?P<text>^\*\*Exercise (?P<name>\d\.\d)\.\*\* .+?)\n<!-- hint: .+? -->$", re.DOTALL | re.MULTILINE
 )
 WIDEST = 100
-SETUP = "%load_ext likely.cli.course\nfrom likely.course import check"
+SETUP = "%load_ext likely.cli.course\nfrom likely.classroom.course import check"
 
 
 # -- pages ------------------------------------------------------------------------------------------------------------
@@ -57,7 +57,7 @@ def course_files(folder: Path) -> dict[Path, str]:
 
 def worked(text: str, chapter: str, place: Path) -> tuple[str, dict[str, str]]:
     """A chapter with all its steps done in a folder that has the example tables; its pictures by their names."""
-    from likely.course.pages import copy_examples
+    from likely.classroom.course.chapters import copy_examples
 
     copy_examples(place)
     pictures: dict[str, str] = {}

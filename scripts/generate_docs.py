@@ -104,7 +104,7 @@ def cli_page() -> str:
 
 def settings_page() -> str:
     """A table for each learner: every setting, what may be said, its default, and what it means."""
-    from likely.models.learners import LEARNERS
+    from likely.models.registry import LEARNERS
     from likely.models.settings import declared, type_names
     from likely.models.text.settings import Text
 

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow.csv as pc
 
 import likely
-from likely.models.learners import LEARNERS
+from likely.models.registry import LEARNERS
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLES = {"iris": "species", "weather_mixed": "play", "mails": "label"}

@@ -130,7 +130,7 @@ def _html(path: str) -> str:
 def reference() -> dict[str, str]:
     """Pages of directives, one for each public name, which are filled from docstrings."""
     import likely
-    import likely.probability
+    import likely.classroom
 
     left = {name: getattr(likely, name) for name in likely.__all__}
     out = {}
@@ -140,7 +140,7 @@ def reference() -> dict[str, str]:
         before = f"{BEFORE}{reading_options()}\n\n" if key == "verbs" else ""
         out[f"reference/{key}.md"] = _directives(title, names, before)
         left = {name: thing for name, thing in left.items() if name not in own}
-    names = [(f"likely.probability.{n}", _place(getattr(likely.probability, n), n)) for n in likely.probability.__all__]
+    names = [(f"likely.classroom.{n}", _place(getattr(likely.classroom, n), n)) for n in likely.classroom.__all__]
     out["reference/probability.md"] = _directives("Finite probability", names)
     return {**out, "reference/sklearn.md": _directives("Estimators for scikit-learn", _estimators())}
 

@@ -17,8 +17,8 @@ from likely.errors import LikelyError as LikelyError
 if TYPE_CHECKING:  # what type checkers see; at run time a name is imported when it is first used, by _NAMES
     # From a table to a model
     from likely.apply.fitting import fit as fit, summarize as summarize, learn as learn, load as load
-    from likely.apply.streams.window import Window as Window
-    from likely.table.databases.database import database as database
+    from likely.apply.streams import Window as Window
+    from likely.table.databases import database as database
 
     # What learns
     from likely.models.additive.additive import Additive as Additive
@@ -26,8 +26,8 @@ if TYPE_CHECKING:  # what type checkers see; at run time a name is imported when
     from likely.models.naive.tuned import TunedNaiveBayes as TunedNaiveBayes
     from likely.models.dependence.tree import TreeAugmented as TreeAugmented
     from likely.models.dependence.one_dependence import OneDependence as OneDependence
-    from likely.models.joint.full import FullBayes as FullBayes
-    from likely.models.joint.discriminant import LinearDiscriminant as LinearDiscriminant
+    from likely.models.full_bayes import FullBayes as FullBayes
+    from likely.models.full_bayes import LinearDiscriminant as LinearDiscriminant
     from likely.models.linear.least_squares import LeastSquares as LeastSquares
     from likely.models.linear.logistic import Logistic as Logistic
     from likely.models.text_logistic.learner import TextLogistic as TextLogistic
@@ -35,14 +35,14 @@ if TYPE_CHECKING:  # what type checkers see; at run time a name is imported when
     from likely.models.pool.mixture import Mixture as Mixture, Gibbs as Gibbs
     from likely.models.pool.auto import Auto as Auto, Pool as Pool
     from likely.models.naive.one_rule import OneRule as OneRule
-    from likely.models.naive.baseline import Prior as Prior
+    from likely.models.naive.one_rule import Prior as Prior
     from likely.models.naive.density import Density as Density
 
     # What it may be told
-    from likely.models.knowledge.knowledge import Knowledge as Knowledge
+    from likely.models.knowledge import Knowledge as Knowledge
     from likely.models.text.settings import Text as Text
-    from likely.table.words.tokens import Tokens as Tokens
-    from likely.probability.loss import Loss as Loss
+    from likely.table.words import Tokens as Tokens
+    from likely.models.loss import Loss as Loss
 
     # What comes out
     from likely.models.contracts import Model as Model
@@ -52,7 +52,7 @@ if TYPE_CHECKING:  # what type checkers see; at run time a name is imported when
 
     # From a model to answers
     from likely.apply.decide.decider import decide as decide
-    from likely.apply.decide.decision import Decision as Decision
+    from likely.apply.decide.decider import Decision as Decision
     from likely.apply.decide.missing import by_missing as by_missing
     from likely.apply.decide.asking import ask as ask
     from likely.apply.explain.explaining import explain as explain
@@ -61,62 +61,59 @@ if TYPE_CHECKING:  # what type checkers see; at run time a name is imported when
     from likely.apply.explain.sureness import sureness as sureness, Sureness as Sureness
     from likely.apply.tables import tables as tables
     from likely.portable.languages.export import export as export
-    from likely.present.page.plotting import plot as plot
+    from likely.classroom.plotting import plot as plot
 
     # How good, and what changed
     from likely.evaluate.look import look as look
     from likely.evaluate.compare import compare as compare
     from likely.evaluate.curve import curve as curve, Curve as Curve
-    from likely.evaluate.repeats import repeats as repeats
+    from likely.evaluate.compare import repeats as repeats
     from likely.evaluate.doctor import doctor as doctor
     from likely.evaluate.drift.tables import drift as drift
     from likely.evaluate.drift.changes import changes as changes
 
     # What a picture shows
-    from likely.evaluate.pictures.two_numbers import two_numbers as two_numbers
-    from likely.evaluate.pictures.straight_line import straight_line as straight_line
+    from likely.classroom.pictures import two_numbers as two_numbers
+    from likely.classroom.pictures import straight_line as straight_line
 
     # Without a classifier
-    from likely.apply.joint_table import joint as joint
-    from likely.apply.regression import regress as regress, Regression as Regression
+    from likely.classroom.joint_table import joint as joint
+    from likely.classroom.regression import regress as regress, Regression as Regression
 
 __version__ = "1.0.0rc1"
 
 _NAMES = {
     # From a table to a model
     "likely.apply.fitting": "fit summarize learn load",
-    "likely.apply.streams.window": "Window",
-    "likely.table.databases.database": "database",
+    "likely.apply.streams": "Window",
+    "likely.table.databases": "database",
     # What learns
     "likely.models.additive.additive": "Additive",
     "likely.models.naive.naive": "NaiveBayes",
     "likely.models.naive.tuned": "TunedNaiveBayes",
     "likely.models.dependence.tree": "TreeAugmented",
     "likely.models.dependence.one_dependence": "OneDependence",
-    "likely.models.joint.full": "FullBayes",
-    "likely.models.joint.discriminant": "LinearDiscriminant",
+    "likely.models.full_bayes": "FullBayes LinearDiscriminant",
     "likely.models.linear.least_squares": "LeastSquares",
     "likely.models.linear.logistic": "Logistic",
     "likely.models.text_logistic.learner": "TextLogistic",
     "likely.models.neighbors.neighbors": "Neighbors",
     "likely.models.pool.mixture": "Mixture Gibbs",
     "likely.models.pool.auto": "Auto Pool",
-    "likely.models.naive.one_rule": "OneRule",
-    "likely.models.naive.baseline": "Prior",
+    "likely.models.naive.one_rule": "OneRule Prior",
     "likely.models.naive.density": "Density",
     # What it may be told
-    "likely.models.knowledge.knowledge": "Knowledge",
+    "likely.models.knowledge": "Knowledge",
     "likely.models.text.settings": "Text",
-    "likely.table.words.tokens": "Tokens",
-    "likely.probability.loss": "Loss",
+    "likely.table.words": "Tokens",
+    "likely.models.loss": "Loss",
     # What comes out
     "likely.models.contracts": "Model",
     "likely.models.posterior": "Posterior",
     "likely.table.schema": "Schema",
     "likely.sums.summary": "Summary",
     # From a model to answers
-    "likely.apply.decide.decider": "decide",
-    "likely.apply.decide.decision": "Decision",
+    "likely.apply.decide.decider": "decide Decision",
     "likely.apply.decide.missing": "by_missing",
     "likely.apply.decide.asking": "ask",
     "likely.apply.explain.explaining": "explain",
@@ -125,21 +122,19 @@ _NAMES = {
     "likely.apply.explain.sureness": "sureness Sureness",
     "likely.apply.tables": "tables",
     "likely.portable.languages.export": "export",
-    "likely.present.page.plotting": "plot",
+    "likely.classroom.plotting": "plot",
     # How good, and what changed
     "likely.evaluate.look": "look",
-    "likely.evaluate.compare": "compare",
+    "likely.evaluate.compare": "compare repeats",
     "likely.evaluate.curve": "curve Curve",
-    "likely.evaluate.repeats": "repeats",
     "likely.evaluate.doctor": "doctor",
     "likely.evaluate.drift.tables": "drift",
     "likely.evaluate.drift.changes": "changes",
     # What a picture shows
-    "likely.evaluate.pictures.two_numbers": "two_numbers",
-    "likely.evaluate.pictures.straight_line": "straight_line",
+    "likely.classroom.pictures": "two_numbers straight_line",
     # Without a classifier
-    "likely.apply.joint_table": "joint",
-    "likely.apply.regression": "regress Regression",
+    "likely.classroom.joint_table": "joint",
+    "likely.classroom.regression": "regress Regression",
 }
 """The public names, by the module that holds them: `import likely` loads none of these modules."""
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
@@ -152,7 +147,7 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
 
     if name == "probability":  # a room that is public as it is
-        return import_module("likely.probability")
+        return import_module("likely.classroom")
     if name not in _MODULES:
         from likely.errors import nearest
 

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 import likely
 from likely.apply.spec import Spec, differences, parse_spec, read_spec, spec_of
 from likely.errors import LikelyError
-from likely.models.learners import learner_named, settings_of
-from likely.table.kinds import USUAL
+from likely.models.registry import learner_named, settings_of
+from likely.table.infer import USUAL
 
 NAMES = st.text(st.characters(blacklist_categories=("Cs",)), max_size=8)
 LEARNERS = st.sampled_from(

@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "likely"
-LONGEST = 400
+LONGEST = 600
 
 # Words that say nothing about what a thing knows.
 EMPTY_WORDS = {"util", "utils", "common", "helper", "helpers"}

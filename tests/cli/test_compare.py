@@ -8,7 +8,7 @@ import pytest
 
 import likely
 from likely.errors import SettingError
-from likely.models.learners import learner_written
+from likely.models.registry import learner_written
 
 
 def test_learners_with_settings(run, examples) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import likely
 from likely.cli.learning import NAMES
-from likely.models.learners import LEARNERS
+from likely.models.registry import LEARNERS
 
 SETTINGS = {
     "NaiveBayes": ["numbers=kernel"],

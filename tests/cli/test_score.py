@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import likely
-from likely.apply.score import score_table
+from likely.apply.predict import score_table
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:

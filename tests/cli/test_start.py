@@ -22,7 +22,7 @@ FAMILY = {
     "likely.models.linear.logistic", "likely.models.linear.least_squares", "likely.models.text_logistic.learner",
     "likely.models.dependence.tree", "likely.models.naive.tuned", "likely.models.text.search",
     "likely.models.naive.temperature_search", "likely.models.naive.leave_one_out",
-    "likely.probability.joint", "likely.probability.hypotheses", "likely.evaluate.compare", "likely.evaluate.curve",
+    "likely.classroom.joint", "likely.classroom.hypotheses", "likely.evaluate.compare", "likely.evaluate.curve",
 }  # fmt: skip
 """Learners that were not named, and studies that were not made."""
 PAGE = {"jinja2", "likely.portable.forms", "likely.present.page.writing", "likely.present.charts.lines"}

@@ -34,7 +34,7 @@ from likely.errors import SettingError
 from likely.portable import forms
 from likely.portable.describe import portable
 from likely.portable.languages.onnx import to_onnx
-from likely.portable.languages.pmml.document import to_pmml
+from likely.portable.languages.pmml import to_pmml
 from likely.portable.languages.sql import to_sql
 from likely.portable.scoring import posterior
 

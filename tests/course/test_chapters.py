@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from likely.course import chapters
-from likely.course.answers import ANSWERS
-from likely.course.chapters import CLONE, Chapter, find_chapter, read_chapters
-from likely.course.markdown import to_html
-from likely.course.pages import copy_course, page_of
+from likely.classroom.course import chapters
+from likely.classroom.course.answers import ANSWERS
+from likely.classroom.course.chapters import CLONE, Chapter, copy_course, find_chapter, page_of, read_chapters, to_html
 from likely.errors import LikelyError
 
 CHAPTERS = read_chapters()

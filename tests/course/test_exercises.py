@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from likely.classroom.course import answers, check
+from likely.classroom.course.answers import ANSWERS
+from likely.classroom.course.chapters import CLONE
 from likely.cli import run as run_command
-from likely.course import answers, check
-from likely.course.answers import ANSWERS
-from likely.course.chapters import CLONE
 from likely.errors import LikelyError
 
 

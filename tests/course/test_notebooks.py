@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from likely.course.chapters import course_folder
+from likely.classroom.course.chapters import course_folder
 
 nbformat: Any = pytest.importorskip("nbformat", reason="needs nbformat (the extra `test`)")
 NOTEBOOKS = sorted(course_folder().glob("*.ipynb"))

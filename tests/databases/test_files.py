@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import likely
 from likely.errors import masked
 from likely.sums import state
-from likely.table.addresses import parse_address
+from likely.table.formats.files import parse_address
 
 CELLS = [None, 1, 2, 2.5, -0.0, 1e300, "a", "A", " a ", "1", "", "?", "2020-01-31", "[red]", "q\"'", "ä", b"bytes"]
 
@@ -98,8 +98,7 @@ def test_any_driver_of_adbc_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     pytest.importorskip("adbc_driver_sqlite", reason="the driver of SQLite is not installed")
     import adbc_driver_sqlite
 
-    from likely.table.databases.database import DatabaseSource
-    from likely.table.databases.dialects import Foreign
+    from likely.table.databases import DatabaseSource, Foreign
 
     path = sqlite_of(tmp_path / "t.db", [(k % 3, "ab"[k % 2], k, "uv"[k % 2]) for k in range(40)])
     address = parse_address(f"sqlite://{path}")

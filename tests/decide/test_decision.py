@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import likely
 from likely import Loss, Posterior
-from likely.apply.decide.decision import make_decision
+from likely.apply.decide.decider import make_decision
 from likely.errors import LikelyError, SettingError
 
 NAMES = ("a", "b", "c")

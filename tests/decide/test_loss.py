@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import likely
 from likely import Loss
 from likely.errors import InputError, LikelyError, SettingError
-from likely.probability.loss import DONT_KNOW, loss_of, parse_loss, read_loss
+from likely.models.loss import DONT_KNOW, loss_of, parse_loss, read_loss
 
 NAMES = st.sampled_from(
     [

@@ -11,8 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import likely
-from likely.apply.decide.decider import decider
-from likely.apply.decide.tables import decide_table
+from likely.apply.decide.decider import decide_table, decider
 from likely.errors import ColumnError
 from likely.intake.reading import Reading
 

@@ -80,7 +80,7 @@ def test_figures_in_documents_come_from_their_pages() -> None:
 
 
 def test_the_table_of_exports_names_every_learner_that_predicts() -> None:
-    from likely.models.learners import LEARNERS
+    from likely.models.registry import LEARNERS
 
     page = (ROOT / "docs" / "howto" / "exporting.md").read_text(encoding="utf-8")
     named = set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))

@@ -9,19 +9,19 @@ from pathlib import Path
 import pytest
 
 import likely
-import likely.probability
+import likely.classroom
 
 ROOT = Path(__file__).resolve().parents[2]
 PUBLIC = [
     *(f"likely.{name}" for name in likely.__all__),
-    *(f"likely.probability.{name}" for name in likely.probability.__all__),
+    *(f"likely.classroom.{name}" for name in likely.classroom.__all__),
 ]
 
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_a_public_name_has_an_example(name: str) -> None:
     room, _, own = name.rpartition(".")
-    thing = getattr(likely if room == "likely" else likely.probability, own)
+    thing = getattr(likely if room == "likely" else likely.classroom, own)
     text = vars(thing).get("__doc__") if isinstance(thing, type) else thing.__doc__
     assert doctest.DocTestParser().get_examples(text or ""), f"{name} has no example in its docstring"
 

@@ -34,7 +34,7 @@ SHOWS = {
     "reference/verbs.html": ">>> ",
     "reference/learners.html": "Added to the count of every level in every class",
     "reference/things.html": "The last rows of a stream as a model",
-    "reference/probability.html": "likely.probability.bayes",
+    "reference/probability.html": "likely.classroom.bayes",
     "reference/sklearn.html": "NaiveBayesClassifier",
     "benchmarks/core.html": "Benchmarks of the core",
     "benchmarks.html": "LightGBM, tempered",

@@ -21,12 +21,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 import likely
-from likely.models.additive.additive_model import AdditiveModel
-from likely.models.joint.normals import Discriminant
+from likely.models.additive.model import AdditiveModel
+from likely.models.full_bayes import Discriminant
 from likely.models.linear.log_odds import LogOdds
 from likely.models.naive.product import Product
-from likely.models.naive.weighted_product import WeightedProduct
-from likely.models.pool.pool_model import PoolModel
+from likely.models.naive.product import WeightedProduct
+from likely.models.pool.pool import PoolModel
 from likely.models.posterior import RowPosterior, TablePosterior
 
 columns = {"sky": ["sun", "rain"], "play": ["yes", "no"]}

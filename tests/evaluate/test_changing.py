@@ -13,8 +13,7 @@ from scipy import stats
 
 import likely
 from likely.errors import InputError, SettingError
-from likely.evaluate.drift.changes import changes
-from likely.evaluate.drift.shifts import homogeneity_test, total_variation, wilcoxon_test
+from likely.evaluate.drift.changes import changes, homogeneity_test, total_variation, wilcoxon_test
 
 ROWS = 400
 

@@ -13,9 +13,9 @@ import likely
 from likely.evaluate.crossval.dealing import Stratified as Dealer
 from likely.evaluate.scores.scores import Scorer, Scores
 from likely.models.contracts import Search, begin_learning
-from likely.models.field import MOST_FOR_AUTO, MOST_FOR_NEIGHBORS, field_of
-from likely.models.learners import LEARNERS
-from likely.present.report.comparison import present_comparison
+from likely.models.default import MOST_FOR_AUTO, MOST_FOR_NEIGHBORS, field_of
+from likely.models.registry import LEARNERS
+from likely.present.report.evaluation import present_comparison
 from likely.table.open import open_source
 
 MEMBERS = (likely.NaiveBayes(), likely.NaiveBayes(pseudo_count=0.5))

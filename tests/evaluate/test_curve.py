@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 import likely
 from likely.errors import SettingError
 from likely.evaluate.crossval.dealing import Stratified as Dealer
-from likely.evaluate.crossval.lessons import growing_lessons, k_fold
+from likely.evaluate.crossval.dealing import growing_lessons, k_fold
+from likely.evaluate.curve import fit_power_law, trend
 from likely.evaluate.scores.scores import Scorer, Scores
-from likely.evaluate.trend import fit_power_law, trend
 from likely.models.contracts import Search, begin_learning
 from likely.table.open import open_source
 
@@ -177,7 +177,7 @@ def test_threads_and_the_memory_of_rows_change_nothing(monkeypatch: pytest.Monke
     for learner in (likely.NaiveBayes(), likely.TreeAugmented(), likely.Logistic()):
         told = {likely.curve(rows, "y", learner, weight="w", threads=n).json() for n in (1, 2, 4)}
         with monkeypatch.context() as patch:
-            patch.setattr("likely.intake.row_cache.MOST_BYTES", 0)
+            patch.setattr("likely.intake.engine.MOST_BYTES", 0)
             told.add(likely.curve(rows, "y", learner, weight="w", threads=2).json())
         assert len(told) == 1, learner
 

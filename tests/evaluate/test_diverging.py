@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 
 from likely import summarize
-from likely.evaluate.drift.changes import changes
-from likely.evaluate.drift.divergence import amounts, divergence
+from likely.evaluate.drift.changes import amounts, changes, divergence
 
 TALLY = st.lists(st.tuples(st.integers(0, 400), st.integers(0, 400)), min_size=1, max_size=8)
 

@@ -13,8 +13,7 @@ import pytest
 
 import likely
 from likely.present.page.answers import headline, ladder
-from likely.present.report.comparison import present_comparison
-from likely.present.report.curve import present_curve
+from likely.present.report.evaluation import present_comparison, present_curve
 from likely.present.report.look import present_look
 
 FEW = {"c": ["A"] * 4 + ["B"] * 4 + ["C"] * 4, "x": list("uvwuvwuvwuvw"), "w": [1.0] * 11 + [3.0]}

@@ -12,7 +12,7 @@ from sklearn.metrics import mutual_info_score
 
 import likely
 from likely.evaluate.attributes.information import BINS, information
-from likely.sums.quantiles import quantile_edges
+from likely.sums.tallies import quantile_edges
 from likely.table.labels import bin_labels, shortest_between
 
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import likely
-from likely.evaluate.attributes.repetition import holm
-from likely.evaluate.scores.calibration import reliability
+from likely.evaluate.attributes.redundancy import holm
 from likely.evaluate.scores.intervals import Parts, paired, resampled, wilson
-from likely.present.report.look_tables import score_table
+from likely.evaluate.scores.ranking import reliability
+from likely.present.report.look import score_table
 
 
 @given(st.integers(1, 5000), st.data())

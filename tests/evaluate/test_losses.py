@@ -9,10 +9,10 @@ import pytest
 
 import likely
 from likely.errors import SettingError
-from likely.evaluate.scores.losses import Chosen, loss_scores
+from likely.evaluate.scores.scores import Chosen, loss_scores
+from likely.models.loss import Loss
 from likely.models.posterior import Posterior
-from likely.probability.loss import Loss
-from likely.sums.weights import weights
+from likely.sums.contracts import weights
 
 LOSS = Loss({"a": {"x": "1/3", "y": 2}, "b": {"x": 3, "y": 0}}, abstain="1/2")
 NAMES = ("a", "b")

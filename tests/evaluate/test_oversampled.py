@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import likely
-from likely.present.report.comparison import present_comparison
-from likely.present.report.curve import present_curve
+from likely.present.report.evaluation import present_comparison, present_curve
 
 
 def noisy(rows: int, seed: int) -> dict[str, list[Any]]:

@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, precision_recall_fscore_support, roc_auc_score, roc_curve
 
 import likely
-from likely.evaluate.scores.calibration import reliability
-from likely.evaluate.scores.held_out import log_odds, probabilities
 from likely.evaluate.scores.intervals import class_scores
-from likely.evaluate.scores.ranking import ranking, thinned
-from likely.sums.quantiles import equal_weight_bins
+from likely.evaluate.scores.ranking import ranking, reliability, thinned
+from likely.evaluate.scores.scores import log_odds, probabilities
+from likely.sums.tallies import equal_weight_bins
 
 SCORES = st.sampled_from([-np.inf, -3.0, -1.0, 0.0, 1e-12, 1.0, 1.0 + 2**-52, 700.0, np.inf])
 ROWS = st.lists(st.tuples(SCORES, st.booleans(), st.sampled_from([1.0, 0.25, 3.0])), min_size=2, max_size=40)

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import likely
-from likely.evaluate.attributes.redundancy import CHANCE
-from likely.evaluate.attributes.repetition import holm, push, repetition
+from likely.evaluate.attributes.redundancy import REPEATED_BY_CHANCE, holm, push, repetition
 
 
 def counted(a, b, c, shape) -> np.ndarray:
@@ -133,7 +132,7 @@ def test_attributes_that_only_the_class_binds_are_not_reported(honest) -> None:
     record = likely.look(honest, "y", likely.NaiveBayes())
     assert len(record.redundant) == 21
     assert not matters(record) and "redundant" not in "\n".join(record.warnings)
-    assert sum(p.p_of_all < CHANCE for p in record.redundant) == 0
+    assert sum(p.p_of_all < REPEATED_BY_CHANCE for p in record.redundant) == 0
 
 
 def test_a_copy_and_a_noisy_copy_are_reported(honest) -> None:
@@ -183,7 +182,7 @@ def test_false_alarms_among_many_pairs_are_rare() -> None:
         y = rng.integers(0, 3, 400)
         data = {f"a{k}": classed(rng, y, 0.5, list("uvwxz")) for k in range(12)}
         record = likely.look({**data, "y": [f"c{v}" for v in y]}, "y", likely.NaiveBayes(), folds=2)
-        alarms += any(p.p_of_all < CHANCE for p in record.redundant)
+        alarms += any(p.p_of_all < REPEATED_BY_CHANCE for p in record.redundant)
     assert alarms <= 2  # 66 pairs each time; one table in a hundred is expected to raise any
 
 

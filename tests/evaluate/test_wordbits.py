@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likely
-from likely.evaluate.attributes import word_information as wordbits
-from likely.evaluate.attributes.information import attributes, evidence, information
-from likely.evaluate.attributes.word_information import word_statistics
-from likely.table.words.tokens import words_of
+from likely.evaluate.attributes import information as wordbits
+from likely.evaluate.attributes.information import attributes, evidence, information, word_statistics
+from likely.table.words import words_of
 
 TEXT = st.lists(st.sampled_from(["a", "bb", "C", "dd", "…"]), max_size=5).map(" ".join)
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import likely
 from likely import Knowledge
-from likely.apply.explain import fewest_changes
-from likely.probability.loss import DONT_KNOW, Loss
+from likely.apply.explain import changes
+from likely.models.loss import DONT_KNOW, Loss
 
 LEVELS = {"a": ["u", "v", "w"], "b": ["0", "1"], "c": ["x", "y", "z"], "d": ["p", "q"]}
 TABLES = st.lists(
@@ -220,7 +220,7 @@ def test_the_search_says_when_it_gave_up(examples: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr("likely.apply.explain.counterfactual.TRIES", 3)
     model = likely.fit(examples / "weather.csv", "play", likely.TreeAugmented())
     found = likely.counterfactual(model, {"outlook": "overcast", "humidity": "normal", "windy": "false"})
-    assert not found.exact and "too many combinations" in str(found) and fewest_changes.NODES > 3
+    assert not found.exact and "too many combinations" in str(found) and changes.NODES > 3
 
 
 @pytest.mark.parametrize(

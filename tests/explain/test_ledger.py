@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from models.tables import ASKED, ROWS, TYPES, columns
 
 import likely
-from likely.apply.explain.odds import UNITS, in_unit, sum_ratios
+from likely.apply.explain.ledger import UNITS, in_unit, sum_ratios
 from likely.apply.explain.row import split_assignment
 from likely.models.factors.categorical import Categorical
-from likely.models.learners import LEARNERS
+from likely.models.registry import LEARNERS
 
 SETTINGS: dict[str, list[Any]] = {
     "NaiveBayes": [

@@ -11,7 +11,7 @@ import pytest
 import likely
 from likely.apply.explain.counterfactual import counterfactual
 from likely.models.text.settings import Text
-from likely.table.words.tokens import Tokens, words_of
+from likely.table.words import Tokens, words_of
 
 SPAM = ["Win a prize now", "cheap money, win win", "prize money now", "win cheap"]
 HAM = ["lunch now?", "see you at lunch", "the report is late", "you win some", "report the money"]

@@ -14,13 +14,13 @@ import likely
 from likely.apply.decide.asking import ask
 from likely.apply.decide.missing import average_missing
 from likely.apply.decide.priors import with_prior
+from likely.classroom.plotting import plot
 from likely.models.contracts import Model
-from likely.models.naive.weighted_product import tempered, weight_product
+from likely.models.naive.product import tempered, weight_product
 from likely.models.shapes import graph_of
 from likely.portable.describe import portable
 from likely.present.page.attributes import make_cards
-from likely.present.page.graphs import graph
-from likely.present.page.plotting import plot
+from likely.present.page.contents import graph
 from likely.present.page.whatif import whatif
 from likely.present.report.model import present_attribute
 from likely.present.words import signed

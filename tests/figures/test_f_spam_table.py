@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction as F
 
-from likely.probability import Conditional, Joint, bayes
+from likely.classroom import Conditional, Joint, bayes
 
 SPAM = {(0, 0): "0.31", (0, 1): "0.65", (1, 0): "0.80", (1, 1): "0.40"}
 ROWS = {words: {"spam": p, "ham": str(1 - F(p))} for words, p in SPAM.items()}

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import likely
-from likely.apply.score import score_table
-from likely.probability import Joint
+from likely.apply.predict import score_table
+from likely.classroom import Joint
 
 ADULT = {
     ("Female", "<=40"): (0.253122, 0.0245895),

@@ -404,7 +404,7 @@ def attack_api(data: bytes, folder: Path) -> None:
     if not _clients:
         import likely
         from likely.web.application import application
-        from likely.web.limits import Limits
+        from likely.web.guard import Limits
 
         model = likely.fit(columns(), "y", likely.NaiveBayes(), types={"text": "ignore", "day": "ignore"})
         served = application(model, "page", "1", Limits(body=10_000_000))

@@ -14,10 +14,9 @@ import polars as pl
 import pytest
 
 import likely
-from likely.apply.joint_table import READING
+from likely.classroom.joint_table import READING
 from likely.errors import LikelyError
-from likely.intake.options import CellOptions, ReadingOptions
-from likely.intake.reading import Reading
+from likely.intake.reading import CellOptions, Reading, ReadingOptions
 from likely.models.contracts import Search
 
 FRAME = pd.DataFrame(

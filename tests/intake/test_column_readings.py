@@ -10,7 +10,7 @@ import pytest
 
 import likely
 from likely.errors import ColumnError, InputError
-from likely.intake.column_readings import inspect_columns
+from likely.intake.summarize import inspect_columns
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

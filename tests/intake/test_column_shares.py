@@ -12,10 +12,11 @@ import pytest
 
 import likely
 from likely.errors import ColumnError
-from likely.intake import observe, plan
-from likely.intake.plan import Plan
+from likely.intake import observe
+from likely.intake import observe as plan
+from likely.intake.observe import Plan
 from likely.sums import state
-from likely.table.formats import cut_text
+from likely.table.formats import text_file
 from likely.table.infer import MANY_LEVELS
 from likely.table.open import open_source
 from likely.table.schema import Column, Schema
@@ -86,8 +87,8 @@ def test_shares_see_what_one_sweep_sees(
 def test_threads_go_with_blocks_of_text_from_share_to_share(
     tmp_path: Path, how: dict[str, str], threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cut_text, "LEAST", 1 << 14)  # a few dozen blocks
-    monkeypatch.setattr(cut_text, "MOST", 1 << 14)
+    monkeypatch.setattr(text_file, "LEAST", 1 << 14)  # a few dozen blocks
+    monkeypatch.setattr(text_file, "MOST", 1 << 14)
     path = tmp_path / "t.csv"
     pc.write_csv(table(), path)
     whole = dumped(path, threads=1, **how)

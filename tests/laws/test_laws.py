@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from laws.nasty import CASES, TABLE, TOKENS_OF_TEXT, of_numbers, of_summary, of_words
 
 import likely.sums
-from likely.sums.columns import profile
+from likely.sums.columns import counts
 from likely.sums.columns.numbers import CAP
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Codes, pack_texts
@@ -57,7 +57,7 @@ def test_batches_of_many_tables(statistic: type, data: st.DataObject, seed: int)
 def test_weights_count_rows(statistic: type, data: st.DataObject) -> None:
     case = data.draw(CASES[statistic])
     if case.weigh is None:
-        assert statistic is profile.Profile, "only a profile, which counts cells, knows no weights"
+        assert statistic is counts.Profile, "only a profile, which counts cells, knows no weights"
     else:
         check_weights(case.make, case.batch, case.weigh, case.rows)
 
@@ -66,8 +66,8 @@ def test_weights_count_rows(statistic: type, data: st.DataObject) -> None:
 @given(data=st.data(), seed=SEEDS)
 def test_a_profile_of_more_cells_than_it_keeps(data: st.DataObject, seed: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(profile, "KEEP", 64)
-        case = data.draw(CASES[profile.Profile])
+        patch.setattr(counts, "KEEP", 64)
+        case = data.draw(CASES[counts.Profile])
         check_rows(case.make, case.batch, case.rows, seed)
 
 

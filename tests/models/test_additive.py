@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likely
-from likely.models.additive.additive_model import AdditiveModel
+from likely.models.additive.model import AdditiveModel
 from likely.models.shapes import PairTable, TreeSum
 
 ORDERS: tuple[Any, ...] = (1, 2, 3, "any")

@@ -8,9 +8,21 @@ import numpy as np
 import pytest
 
 from likely.machinery.jit import kernel
-from likely.models.additive.gradients import BITS, BLOCK, LEAST_LOG, MASK, add_and_pull, exp_below, gradient_unit
-from likely.models.additive.histograms import CODES, bundle_codes, fill, fill_bundled, padded
-from likely.models.additive.splitting import Rules, SplitRoom, search
+from likely.models.additive.growing import Rules, SplitRoom, search
+from likely.models.additive.histograms import (
+    BITS,
+    BLOCK,
+    CODES,
+    LEAST_LOG,
+    MASK,
+    add_and_pull,
+    bundle_codes,
+    exp_below,
+    fill,
+    fill_bundled,
+    gradient_unit,
+    padded,
+)
 
 RIDGE = 1.5
 

@@ -20,13 +20,12 @@ from likely.apply.fitting import unlearn
 from likely.apply.spec import parse_spec, spec_of
 from likely.errors import SettingError
 from likely.models.heldout.kept_rows import GatheredRows, content_hashes
-from likely.models.heldout.tempering import temperature_of, tempered
-from likely.models.heldout.weighing import evidence_weights
-from likely.models.learners import learner_named
+from likely.models.heldout.weighing import evidence_weights, temperature_of, tempered
 from likely.models.pool.candidates import pool_candidates
-from likely.models.pool.pool_model import PoolModel
-from likely.models.pool.stacking import stacking_weights
+from likely.models.pool.choosing import stacking_weights
+from likely.models.pool.pool import PoolModel
 from likely.models.posterior import Posterior
+from likely.models.registry import learner_named
 
 FEW = ("NaiveBayes", "TreeAugmented", likely.Logistic(), likely.Additive(order=2, rounds=40))
 

@@ -19,9 +19,9 @@ from scipy import stats
 import likely
 from likely.apply.fitting import merge_files, unlearn
 from likely.errors import LikelyError
-from likely.models.learners import learner_named, settings_of
-from likely.models.pool.evidence import log_evidence
-from likely.sums.requests import request
+from likely.models.pool.hypotheses import log_evidence
+from likely.models.registry import learner_named, settings_of
+from likely.sums.contracts import request
 
 NB = likely.NaiveBayes
 TYPES = {**dict.fromkeys("abct", "nominal"), **dict.fromkeys("xyz", "number")}

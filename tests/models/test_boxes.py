@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import likely
-from likely.models.neighbors import boxes
-from likely.models.neighbors.boxes import build_boxes
+from likely.models.neighbors import nearest
+from likely.models.neighbors.nearest import build_boxes
 
 
 def some_table(seed: int, rows: int, coarse: bool) -> dict[str, Any]:
@@ -52,13 +52,13 @@ def test_boxes_change_nothing(
     asked = {n: v for n, v in some_table(seed + 1, 40, coarse).items() if n not in ("w", "y")}
     asked["k"][0] = "never seen"
     found = []
-    usual = boxes.LEAST
+    usual = nearest.LEAST
     for size in (least, 1 << 60):
-        boxes.LEAST = size
+        nearest.LEAST = size
         try:
             model = learner.learn(summary)
         finally:
-            boxes.LEAST = usual
+            nearest.LEAST = usual
         assert (model.boxes.levels > 0) == (len(model.group) > size)
         found.append([part for batch in model.batches(asked) for part in model.neighbours(batch)])
     for one, other in zip(*found, strict=True):
@@ -72,7 +72,7 @@ def test_far_away_queries_and_infinite_scales(reading: Any, monkeypatch: pytest.
     asked = {"x": [0.0, 1e308, -1e308, np.nan, 5.0], "z": [1e308, 0.0, -1e308, 0.0, np.nan]}
     found = []
     for least in (2, 1 << 60):
-        monkeypatch.setattr(boxes, "LEAST", least)
+        monkeypatch.setattr(nearest, "LEAST", least)
         model = likely.fit(table, "y", likely.Neighbors(k=3, reading=reading, scale=False), types={"x": "number"})
         found.append([part for batch in model.batches(asked) for part in model.neighbours(batch)])
     for one, other in zip(*found, strict=True):

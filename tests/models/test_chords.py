@@ -11,7 +11,7 @@ import likely
 from likely.evaluate.crossval.dealing import deal_stratified
 from likely.evaluate.crossval.folds import sum_folds
 from likely.evaluate.crossval.validate import FoldedRows, teach_folds, validate
-from likely.intake import row_cache as holding
+from likely.intake import engine as holding
 from likely.intake.reading import Reading
 from likely.intake.schema import draft_schema
 from likely.models.linear.logistic import Logistic

@@ -11,8 +11,8 @@ from sklearn.linear_model import LogisticRegression
 
 import likely
 from likely.errors import SettingError
-from likely.models.linear import lbfgs as climbing
 from likely.models.linear import logistic
+from likely.models.linear import newton as climbing
 from likely.models.shapes import REACH
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import likely
 from likely.apply.fitting import load_model
-from likely.apply.streams.follow import follow
+from likely.apply.streams import follow
 from likely.models.default import LEAST_ROWS, Default, default_learner, is_unasked
 
 SOURCE = Path(likely.__file__).parent
@@ -23,14 +23,12 @@ TABLE = {"a": list(np.resize(["p", "q", "q"], ROWS)), "x": list(np.arange(ROWS) 
 # Every file outside models/ that lets something learn without being told what, and what for. Spark uses fitting.py.
 FACES = {
     "apply/fitting.py": {"fit", "sums"},
-    "apply/streams/follow.py": {"sums"},
-    "apply/streams/window.py": {"sums"},
-    "evaluate/curve.py": {"fit"},
+    "apply/streams.py": {"sums"},
+    "evaluate/curve.py": {"fit", "textbook"},
     "evaluate/doctor.py": {"doubt"},
     "evaluate/look.py": {"fit", "textbook"},
-    "evaluate/repeats.py": {"textbook"},
-    "evaluate/study.py": {"textbook"},
-    "spark/streaming.py": {"sums"},
+    "evaluate/compare.py": {"textbook"},
+    "spark/fitting.py": {"sums"},
 }
 
 

@@ -11,9 +11,9 @@ import pytest
 
 import likely
 from likely.errors import UnseenLevel
-from likely.models.factors.gaussian import root_of
+from likely.models.factors.normal import root_of
+from likely.models.fractions import Quotient, as_written
 from likely.models.posterior import Posterior
-from likely.models.quotient import Quotient, as_written
 from likely.models.shapes import Gaussian
 
 NB = likely.NaiveBayes

@@ -13,8 +13,8 @@ from scipy.integrate import dblquad
 from scipy.special import logsumexp
 
 import likely
-from likely.models.naive.baseline import Prior
-from likely.models.pool.evidence import MEAN_ROWS, SPREAD_SHAPE, log_evidence
+from likely.models.naive.one_rule import Prior
+from likely.models.pool.hypotheses import MEAN_ROWS, SPREAD_SHAPE, log_evidence
 from likely.sums.summary import Summary
 from likely.table.schema import Column, Schema
 

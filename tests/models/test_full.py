@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 import likely
 from likely import Density, FullBayes, LinearDiscriminant
 from likely.errors import SettingError
-from likely.models.joint.joints import Joint
-from likely.models.joint.normals import Normals
+from likely.models.full_bayes import Joint, Normals
 from likely.sums import state
 
 NUMBERS = {"x": "number", "y": "number", "z": "number", "t": "nominal"}

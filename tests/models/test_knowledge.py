@@ -17,7 +17,7 @@ from scipy import stats
 import likely
 from likely import Knowledge, NaiveBayes
 from likely.errors import ColumnError, LikelyError, NotLearned, SettingError
-from likely.models.pool.evidence import log_evidence
+from likely.models.pool.hypotheses import log_evidence
 from likely.models.shapes import Gaussian
 from likely.sums import state
 from likely.table.batch import UNSEEN_CODE

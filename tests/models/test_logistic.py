@@ -16,7 +16,7 @@ from likely.evaluate.crossval.validate import validate
 from likely.intake.reading import Reading
 from likely.intake.schema import draft_schema
 from likely.models.linear.logistic import MOST
-from likely.models.naive.baseline import Prior
+from likely.models.naive.one_rule import Prior
 from likely.table.open import open_source
 from likely.testing import bits
 

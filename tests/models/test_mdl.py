@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likely.models.factors.mdl import mdl_cuts
+from likely.models.factors.bins import mdl_cuts
 
 
 def entropy(counts: np.ndarray) -> float:

@@ -16,11 +16,11 @@ from likely.evaluate.crossval.validate import validate
 from likely.intake.reading import Reading
 from likely.intake.schema import draft_schema
 from likely.models.contracts import Model, Search
-from likely.models.heldout.dealing import uniform_numbers
-from likely.models.learners import LEARNERS
-from likely.models.naive.baseline import Prior
-from likely.models.pool.evidence import log_evidence
-from likely.models.pool.stacking import stack_scores
+from likely.models.heldout.kept_rows import uniform_numbers
+from likely.models.naive.one_rule import Prior
+from likely.models.pool.choosing import stack_scores
+from likely.models.pool.hypotheses import log_evidence
+from likely.models.registry import LEARNERS
 from likely.sums import state
 from likely.table.open import open_source
 from likely.testing import bits

@@ -11,10 +11,8 @@ import pytest
 
 import likely
 from likely.errors import ColumnError, SettingError
-from likely.models.factors.binned import Binned
-from likely.models.factors.bins import edges_of, mdl
+from likely.models.factors.bins import Binned, edges_of, mdl, read_tally
 from likely.models.factors.kernel import KernelDensity
-from likely.models.factors.value_tally import read_tally
 from likely.models.shapes import Gaussian
 from likely.present.report.model import present_attribute
 from likely.sums.columns.numbers import Numbers

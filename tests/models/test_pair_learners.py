@@ -16,7 +16,7 @@ from models.tables import ASKED, ROWS, TYPES, columns
 import likely
 from likely.apply.fitting import unlearn
 from likely.errors import InputError, SettingError
-from likely.models.learners import LEARNERS
+from likely.models.registry import LEARNERS
 from likely.sums import state
 from likely.table.batch import Codes
 from likely.table.labels import Labels

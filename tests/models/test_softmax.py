@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likely.models.linear import cholesky
-from likely.models.linear.cholesky import cholesky_factor, cholesky_solve
+from likely.models.linear import squares
 from likely.models.linear.softmax import Sheet, gradient_sums, hessian_matrix, hessian_size
+from likely.models.linear.squares import cholesky_factor, cholesky_solve
 
 
 def some_sheet(rng: np.random.Generator, rows: int, numbers: int, levels: tuple[int, ...], classes: int) -> Sheet:
@@ -60,7 +60,7 @@ def test_sums_are_those_of_a_dense_design(
                     np.testing.assert_allclose(found[a, b], x.T @ (x * by[:, None]), rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("size", [1, 2, 50, cholesky.SMALL + 1])
+@pytest.mark.parametrize("size", [1, 2, 50, squares.SMALL + 1])
 def test_equations(size: int) -> None:
     rng = np.random.default_rng(size)
     half = rng.normal(size=(size, size))
@@ -77,4 +77,4 @@ def test_equations(size: int) -> None:
     matrix[-1, -1] = -1.0
     assert cholesky_factor(matrix) is None
     matrix[-1, -1] = np.nan
-    assert size > cholesky.SMALL or cholesky_factor(matrix) is None
+    assert size > squares.SMALL or cholesky_factor(matrix) is None

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import likely
-from likely.models.heldout.tempering import tempered
+from likely.models.heldout.weighing import tempered
 
 
 def thrice(rows: int = 400, seed: int = 0) -> dict[str, list]:

@@ -17,9 +17,8 @@ import likely
 from likely.apply.fitting import merge_files, unlearn
 from likely.apply.spec import parse_spec, spec_of
 from likely.errors import ColumnError, SettingError
-from likely.models.learners import learner_named, settings_of
-from likely.models.text.factor import ABSENT
-from likely.models.text.scales import HeldOutRows, best_scales
+from likely.models.registry import learner_named, settings_of
+from likely.models.text.factor import ABSENT, HeldOutRows, best_scales
 from likely.models.text.settings import Text
 from likely.sums import state
 
@@ -261,7 +260,7 @@ def test_huge_texts_are_learned_from_and_answered() -> None:
 
 def test_rows_of_texts_are_kept_by_their_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few words may stand among many blanks: they are not kept, and nothing else changes."""
-    from likely.intake import row_cache as holding
+    from likely.intake import engine as holding
 
     table = {k: v for k, v in mails(200).items() if k in ("body", "label")}
     wide = {**table, "body": [f"{cell}{' ' * 4000}." if cell else cell for cell in table["body"]]}

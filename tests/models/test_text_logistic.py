@@ -13,8 +13,8 @@ import pytest
 
 import likely
 from likely.errors import SettingError
-from likely.models.text_logistic import documents, lbfgs, ridge, search
-from likely.models.text_logistic.gradients import find_residuals, residual_bits, sum_gradient
+from likely.models.text import documents, logistic_search
+from likely.models.text_logistic.documents import find_residuals, residual_bits, sum_gradient
 from likely.sums.words.vocabulary import Vocabulary
 from likely.table.batch import Batch, Codes, pack_texts
 from likely.table.labels import Labels
@@ -96,9 +96,9 @@ def test_weights_are_where_the_penalised_log_loss_is_least() -> None:
         np.arange(rows),
     )
     offset = np.log(np.bincount(own, minlength=classes) / rows) + np.zeros((rows, classes))
-    fit = ridge.WordFit(docs, offset, np.ones(rows, np.bool_), 1)
+    fit = logistic_search.WordFit(docs, offset, np.ones(rows, np.bool_), 1)
     at = fit.find(0.5, None, 0.0)
-    table = fit.weights(at, ridge.Choice(0.5, 1))
+    table = fit.weights(at, logistic_search.Choice(0.5, 1))
     share = np.sqrt(times / np.maximum(times.sum(1, keepdims=True), 1))
     scores = offset + share @ table
     chance = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
@@ -116,7 +116,7 @@ def test_lbfgs_finds_the_least_of_a_quadratic() -> None:
     def function(x: Any) -> tuple[float, Any]:
         return float(0.5 * x @ matrix @ x - aim @ x) + 1e3, matrix @ x - aim
 
-    found, _ = lbfgs.minimise(function, np.zeros(30), 200, 0.0)
+    found, _ = logistic_search.minimise(function, np.zeros(30), 200, 0.0)
     assert np.allclose(found, np.linalg.solve(matrix, aim), atol=1e-5)
 
 
@@ -270,8 +270,8 @@ def test_weights_count_as_copies_of_rows() -> None:
 
 
 def test_many_words_and_many_rows_are_bounded_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "MOST_ENTRIES", 800)
-    monkeypatch.setattr(search, "MOST_WEIGHTS", 60)
+    monkeypatch.setattr(logistic_search, "MOST_ENTRIES", 800)
+    monkeypatch.setattr(logistic_search, "MOST_WEIGHTS", 60)
     table = texts(300)
     model = fitted(table)
     assert len(model.texts[0].scores.vocabulary) <= 20

@@ -24,7 +24,7 @@ from likely.portable.reading import cells_of, number_label, words_of
 from likely.portable.scoring import posterior, scores, terms
 from likely.portable.writing import text_of
 from likely.present.page.writing import bundle
-from likely.table.words.tokens import Tokens
+from likely.table.words import Tokens
 
 API = "globalThis.likelyScript = { cellsOf, scoresOf, chancesOf, revived, wordsOf, numberLabel, scoresBy };"
 SCORE = """([portable, rows]) => {

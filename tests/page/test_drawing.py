@@ -18,13 +18,11 @@ from hypothesis import strategies as st
 import likely
 from likely.evaluate.attributes.plane import Plane
 from likely.evaluate.scores.intervals import class_scores
-from likely.present.charts.bars import NamedBar, bar_chart, diverging, stacked
-from likely.present.charts.confusion import confusion_map
+from likely.present.charts.bars import NamedBar, bar_chart, bin_edges, confusion_map, diverging, stacked
 from likely.present.charts.drawing import Axis, Frame, escape_text
-from likely.present.charts.histograms import bin_edges
 from likely.present.charts.planes import _contours, density, ellipse_points, landscape
 from likely.present.effects import evidence
-from likely.present.report import look_tables as tables
+from likely.present.report import look as tables
 
 STYLE = (Path(likely.__file__).parent / "present" / "charts" / "charts.css").read_text("utf-8")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")

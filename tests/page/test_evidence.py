@@ -13,10 +13,10 @@ from page.conftest import Watched
 from page.test_whatif import row_in, settled
 
 import likely
-from likely.evaluate.attributes.value_evidence import value_logs
+from likely.evaluate.attributes.information import value_logs
 from likely.models.contracts import Model
 from likely.present.page.writing import page_of_model
-from likely.present.report.terms import present_effect
+from likely.present.report.model import present_effect
 from likely.present.words import interval, signed, tie
 
 

@@ -12,10 +12,10 @@ import pytest
 from page.conftest import Watched
 
 import likely
-from likely.apply.joint_study import study_joint
+from likely.classroom import Joint
+from likely.classroom.joint_page import joint_page
+from likely.classroom.joint_table import study_joint
 from likely.errors import SettingError
-from likely.present.page.joint_page import joint_page
-from likely.probability import Joint
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 UGLY = {

@@ -13,12 +13,11 @@ from scipy.stats import linregress, norm
 from sklearn.neighbors import NearestNeighbors
 
 import likely
+from likely.classroom.pictures import COLUMNS, LINES
+from likely.classroom.query import Normal
 from likely.errors import LikelyError
 from likely.evaluate.attributes.plane import places
-from likely.evaluate.pictures.two_numbers import COLUMNS, LINES
-from likely.present.charts.drawing import STYLE
-from likely.present.charts.raster import plain_style
-from likely.probability.normal import Normal
+from likely.present.charts.drawing import STYLE, plain_style
 
 IRIS = Path(__file__).resolve().parents[2] / "examples" / "iris.csv"
 PAIR = ("petal_length", "petal_width")

@@ -12,7 +12,7 @@ from page.test_whatif import opened, part, row_in, settled
 
 import likely
 from likely.models.contracts import Model
-from likely.present.page.word_cards import word_bits
+from likely.present.page.attributes import word_bits
 
 TABLE = {
     "sms": ["claim a prize now", "are you home", "claim your free prize", "see you soon at home"] * 12,

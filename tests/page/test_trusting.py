@@ -13,7 +13,7 @@ from likely.evaluate.scores.intervals import Measure as measure
 from likely.present.charts.lines import learning, precision_recall, roc
 from likely.present.page import answers
 from likely.present.report import look
-from likely.present.report import look_tables as tables
+from likely.present.report import look as tables
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

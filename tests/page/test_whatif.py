@@ -18,7 +18,7 @@ from page.conftest import Watched
 import likely
 from likely.apply.decide.asking import ask
 from likely.models.contracts import Model
-from likely.models.naive.weighted_product import tempered
+from likely.models.naive.product import tempered
 from likely.present.page.writing import page_of_model
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from likely.models.factors.value_tally import read_tally
+from likely.models.factors.bins import read_tally
+from likely.models.fractions import log_of
 from likely.models.model import learnable
 from likely.models.naive.product import Product
 from likely.models.prior import prior_quotients
-from likely.models.quotient import log_of
 from likely.models.settings import Settings, setting
 from likely.models.shapes import BinTable
 from likely.sums.columns.numbers import Numbers

@@ -8,8 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from likely.machinery.arrays import Ints
-from likely.sums.contracts import State, TableSums
-from likely.sums.weights import EVERY_ROW_ONE, Weights
+from likely.sums.contracts import EVERY_ROW_ONE, State, TableSums, Weights
 from likely.table.batch import Batch, Codes
 
 

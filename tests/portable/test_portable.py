@@ -21,7 +21,7 @@ from likely.apply.decide.missing import average_missing
 from likely.apply.decide.priors import with_prior
 from likely.errors import FileFormatError, SettingError
 from likely.models.contracts import Model
-from likely.models.learners import LEARNERS
+from likely.models.registry import LEARNERS
 from likely.models.text.settings import Text
 from likely.portable import forms
 from likely.portable.describe import is_portable, portable
@@ -183,7 +183,7 @@ TEXTS = [
 )
 @pytest.mark.parametrize("words", [{}, {"shortest": 2, "pairs": True, "stop": ("the",)}, {"grams": (2, 3)}], ids=str)
 def test_texts(text: Text, words: dict[str, Any]) -> None:
-    from likely.table.words.tokens import Tokens
+    from likely.table.words import Tokens
 
     rng = np.random.default_rng(3)
     data = {"note": [" ".join(rng.choice(TEXTS, 4)) for _ in range(60)], "t": ["c", "d", "e"] * 20, "x": [*range(60)]}
@@ -316,9 +316,9 @@ def _reader(training: dict[str, list[Any]], types: dict[str, str]) -> Model:
 
 def test_the_reference_needs_no_library() -> None:
     """What defines a score can be read, and run, with Python alone."""
-    ours = ("likely.portable", "likely.errors", "likely.machinery.records")
+    ours = ("likely.portable", "likely.errors")
     names = ("forms", "joint_forms", "reading", "scoring", "joint_terms", "logs")
-    for path in (*(f"portable/{name}.py" for name in names), "machinery/records.py"):
+    for path in (f"portable/{name}.py" for name in names):
         tree = ast.parse(Path(likely.__file__).parent.joinpath(path).read_text("utf-8"))
         for node in ast.walk(tree):
             found = [a.name for a in node.names] if isinstance(node, ast.Import) else []

@@ -9,7 +9,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from likely.probability import Joint
+from likely.classroom import Joint
 
 NAMES = ["A", "B", "C", "hours per week", "a=b", "", "given", "[red]", "ünï|cödé", "self", "event"]
 VALUES: list[Hashable] = [0, 1, 2, "x", "", "a,b", "true", "[bold]", 2.5, "中", "new\nline", frozenset({1})]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2, chi2_contingency
 
 import likely
-from likely.probability import Joint, bayes
+from likely.classroom import Joint, bayes
 
 
 def test_what_is_exact_and_what_is_not() -> None:
@@ -180,4 +180,4 @@ def test_joint_of_a_file(tmp_path: Path) -> None:
 
 
 def test_probability_is_a_room_of_the_front_door() -> None:
-    assert likely.probability.Joint is Joint
+    assert likely.classroom.Joint is Joint

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from likely.classroom import Joint
+from likely.classroom.query import Query, parse_event, parse_query, quote
 from likely.errors import SettingError
-from likely.probability import Joint
-from likely.probability.query import Query, parse_event, parse_query, quote
 
 ABC = Joint.listed(
     {"A": [0, 1], "B": [0, 1], "C": [0, 1]}, ["0.30", "0.05", "0.10", "0.05", "0.05", "0.10", "0.25", "0.10"]

@@ -7,8 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likely.present.markdown import as_markdown, marked
-from likely.present.sections import Report, Table
+from likely.present.sections import Report, Table, as_markdown, marked
 
 
 @given(st.text(st.characters(exclude_categories=["C", "Z"]), max_size=30))

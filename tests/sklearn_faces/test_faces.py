@@ -26,7 +26,7 @@ from sklearn.preprocessing import StandardScaler
 
 import likely
 import likely.sklearn as faces
-from likely.table.formats import word_counts as counted
+from likely.table.formats import memory as counted
 
 ROWS = 90
 FACES = [name for name in faces.__all__ if hasattr(getattr(faces, name), "_maker")]
@@ -209,7 +209,7 @@ def test_a_sparse_matrix_of_other_numbers_is_the_array(monkeypatch: pytest.Monke
             np.testing.assert_array_equal(sparse.predict_proba(rows), dense.predict_proba(full))
     pieces = faces.NaiveBayesClassifier().partial_fit(csr_array(x[:20]), y[:20], classes=[0, 1, 2])
     pieces.partial_fit(csr_array(np.abs(np.round(x[20:]))), y[20:])
-    monkeypatch.setattr("likely.sklearn.tables.MOST_CELLS", 100)
+    monkeypatch.setattr("likely.sklearn.estimator.MOST_CELLS", 100)
     with pytest.raises(ValueError, match=r"too large.*Give counts of words"):
         faces.NaiveBayesClassifier().fit(csr_array(x), y)
 

@@ -23,7 +23,7 @@ import likely.spark
 from likely.errors import ColumnError, InputError, LikelyError, SettingError
 from likely.intake.reading import Reading
 from likely.intake.summarize import summarize_table
-from likely.spark.flow import SparkEngine
+from likely.spark.folding import SparkEngine
 from likely.spark.parcel import packed, unpacked
 from likely.spark.session import quiet
 from likely.spark.spread import Files

@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likely
-from likely.apply.streams.follow import follow
+from likely.apply.streams import follow
 from likely.errors import LikelyError
 from likely.sums import state
-from likely.table.open import open_source
-from likely.table.stream_blocks import StreamBlocks
+from likely.table.open import StreamBlocks, open_source
 
 CELLS = ["1", "", 'a "quoted" word', "two\nlines", "a\r\nb", "x,y", "x;y", '"', "ä", "5'", "[red]", " ", "{"]
 

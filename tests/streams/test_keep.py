@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import likely
 from likely.errors import ColumnError, InputError, LikelyError
-from likely.intake.store.kept_sums import SumFolder
+from likely.intake.store import SumFolder
 from likely.sums import state
 
 CELLS = ["", "?", "a", "b", "1", "2", "2.5", "-0.0", "1e300", "007", "x y", "ä,b", '"q"', "line\nbreak", "[red]", "nan"]

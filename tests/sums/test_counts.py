@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likely.sums.columns.counts import Counts
-from likely.sums.weights import weights
+from likely.sums.contracts import weights
 from likely.table.batch import Codes
 from likely.table.labels import Labels
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from likely.sums.contracts import weights
 from likely.sums.exact import Exact
-from likely.sums.weights import weights
 from likely.testing import bits
 
 EDGES = [0, 1, -1, 2**29, -(2**29), 2**31, 2**32 - 1, 2**32, -(2**32), 2**53 + 1, 2**60, 2**61 - 1, 2**61, -(2**61)]

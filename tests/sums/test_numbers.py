@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from laws.nasty import GROUPS, VALUES, Case, of_numbers
 
-from likely.models.factors.gaussian import mean_of, variance_of
+from likely.models.factors.normal import mean_of, variance_of
 from likely.sums.columns.numbers import Numbers
+from likely.sums.contracts import weights
 from likely.sums.exact import Exact
 from likely.sums.tallies import bits_to_drop, bits_to_drop_ahead, coarsen_tally
-from likely.sums.weights import weights
-from likely.table.words.tokens import draw_keys
+from likely.table.words import draw_keys
 from likely.testing import bits, swept
 
 

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 import likely
 from likely.errors import NotLearned, SchemaMismatch, SettingError
 from likely.sums.exact import Exact
-from likely.sums.quantiles import balanced_edges
-from likely.sums.rows.cells import Cells
-from likely.sums.rows.pairs import BINS, Pairs
+from likely.sums.rows.pairs import BINS, Cells, Pairs
+from likely.sums.tallies import balanced_edges
 from likely.table.batch import Batch, Codes
 from likely.table.labels import Labels
 

@@ -10,9 +10,9 @@ import pytest
 
 import likely
 from likely.errors import LikelyError
+from likely.sums.contracts import weights
 from likely.sums.rows import products
 from likely.sums.rows.products import ONE, Feature, Products, slices
-from likely.sums.weights import weights
 from likely.table.batch import Batch, Codes
 from likely.table.labels import Labels
 

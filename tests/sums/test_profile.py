@@ -10,7 +10,7 @@ import pytest
 from laws.nasty import TextColumn
 
 import likely
-from likely.sums.columns.profile import KEEP
+from likely.sums.columns.counts import KEEP
 from likely.testing import bits
 
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import likely
 from likely.errors import LikelyError
-from likely.sums.requests import parse_request, request
-from likely.sums.rows.cells import distinct_rows
+from likely.sums.contracts import parse_request, request
+from likely.sums.rows.pairs import distinct_rows
 from likely.table.batch import Codes
 from likely.table.labels import Labels
 

@@ -9,9 +9,9 @@ import pytest
 
 import likely
 from likely.errors import NotLearned, SettingError
+from likely.sums.contracts import weights
 from likely.sums.rows import rows as room
 from likely.sums.rows.rows import Rows
-from likely.sums.weights import weights
 from likely.table.batch import Batch, Codes
 from likely.table.labels import Labels
 

@@ -17,7 +17,7 @@ import pytest
 import likely
 from likely.errors import InputError
 from likely.sums import state
-from likely.table.output.atomic import PartFile, Revision
+from likely.table.output.files import PartFile, Revision
 from likely.table.output.sink import Sink
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(likely.__file__).parents[1])}

@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 import likely
 from likely.errors import LikelyError
 from likely.sums import state
-from likely.table.columns import CellBatch
-from likely.table.formats import cut_text
+from likely.table.arrow import CellBatch
+from likely.table.formats import text_file
 from likely.table.formats.delimited import DelimitedSource
 from likely.table.open import open_source
 from likely.table.source import Source, Uncut
@@ -35,12 +35,12 @@ ODD = ["\n", "\r\n", "\r", '"', '""', ",", ";", "\t", "\0", "\xff"]
 @contextmanager
 def blocks_of(size: int) -> Iterator[None]:
     """Blocks of at least so many bytes."""
-    before = cut_text.LEAST, cut_text.MOST
-    cut_text.LEAST, cut_text.MOST = size, max(size, 64)
+    before = text_file.LEAST, text_file.MOST
+    text_file.LEAST, text_file.MOST = size, max(size, 64)
     try:
         yield
     finally:
-        cut_text.LEAST, cut_text.MOST = before
+        text_file.LEAST, text_file.MOST = before
 
 
 @contextmanager

@@ -16,8 +16,7 @@ import likely
 from likely.errors import ColumnError, SettingError
 from likely.present.page.writing import page_of_model
 from likely.sums import state
-from likely.table.texts.date_parts import take_part
-from likely.table.texts.numbers import NO_TOKENS
+from likely.table.texts.numbers import NO_TOKENS, take_part
 
 RNG = np.random.default_rng(3)
 START = dt.datetime(2023, 1, 1)

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 import likely
 from likely.errors import ColumnError, EncodingError, InputError, SettingError
-from likely.table.formats import delimited, layout
+from likely.table.formats import delimited
+from likely.table.formats import delimited as layout
 from likely.table.open import open_source
 from likely.table.source import Source
 

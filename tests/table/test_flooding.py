@@ -14,19 +14,19 @@ import pytest
 from numpy.typing import NDArray
 
 import likely
+from likely.sums.columns import counts
 from likely.sums.columns import numbers as numbers_module
-from likely.sums.columns import profile
+from likely.sums.columns.counts import Profile
 from likely.sums.columns.numbers import Numbers
-from likely.sums.columns.profile import Profile
-from likely.sums.weights import EVERY_ROW_ONE
+from likely.sums.contracts import EVERY_ROW_ONE
 from likely.sums.words import counting, vocabulary
 from likely.sums.words.counting import WordCounter
 from likely.sums.words.vocabulary import Vocabulary
+from likely.table import words as tokens
 from likely.table.batch import Texts
-from likely.table.texts import cells, index
-from likely.table.texts.index import TextIndex
-from likely.table.words import tokens
-from likely.table.words.tokens import Tokens, words_of
+from likely.table.texts import cells, grammar
+from likely.table.texts.grammar import TextIndex
+from likely.table.words import Tokens, words_of
 
 COUNT = 20_000
 
@@ -210,7 +210,7 @@ def test_answers_do_not_depend_on_the_keys(monkeypatch: pytest.MonkeyPatch, tmp_
     made = []
     for seed in (3, 5):
         keys = np.array([seed, seed << 40 | 1, ~seed & 2**64 - 1 | 1], np.uint64)
-        for module in (index, profile, vocabulary, counting, numbers_module):
+        for module in (grammar, counts, vocabulary, counting, numbers_module):
             monkeypatch.setattr(module, "draw_keys", lambda keys=keys: keys)
         model = likely.fit(path, "c", likely.NaiveBayes(), types={"b": "text"})
         made.append((model.to_bytes(), model.posterior(path).matrix.tobytes()))

@@ -15,7 +15,7 @@ import pytest
 import likely
 from likely.table.arrow import pack_table, unpack_table
 from likely.table.formats import memory
-from likely.table.formats.frames import FrameKind, named_table, stack_tables
+from likely.table.formats.memory import FrameKind, named_table, stack_tables
 from likely.table.open import open_source
 
 TABLE: dict[str, list[Any]] = {

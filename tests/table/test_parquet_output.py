@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from likely.table.output import parquet
+from likely.table.output import sink as parquet
 from likely.table.output.sink import Sink
 
 

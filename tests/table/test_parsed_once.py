@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 import likely
+from likely.table import wrappers
 from likely.table.formats import delimited
 from likely.table.open import open_source
-from likely.table.wrappers import parsed_once
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def rows(source: Any, columns: Sequence[str] | None = None) -> Any:
 
 
 def test_the_same_rows_from_one_sweep(path: Path, sweeps: list[list[str]]) -> None:
-    plain, source = open_source(path), parsed_once.parse_once(open_source(path))
+    plain, source = open_source(path), wrappers.parse_once(open_source(path))
     want = {some: rows(plain, some) for some in (("a", "b", "c"), ("c", "a"), ("b",))}
     sweeps.clear()
     for some, table in want.items():
@@ -61,24 +61,24 @@ def test_the_same_rows_from_one_sweep(path: Path, sweeps: list[list[str]]) -> No
 def test_what_was_broken_off_is_taken_up_and_what_is_too_much_is_not_kept(
     path: Path, sweeps: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source = parsed_once.parse_once(open_source(path))
+    source = wrappers.parse_once(open_source(path))
     next(iter(source.batches(["a"])))
     assert rows(source, ["a"]).num_rows == 5000 and rows(source, ["a", "b"]).num_rows == 5000
     assert sweeps == [["a"], ["a", "b"]]
-    source = parsed_once.parse_once(open_source(path))
+    source = wrappers.parse_once(open_source(path))
     sweeps.clear()
     next(iter(source.batches(["a"])))
     assert rows(source, ["b"]).num_rows == 5000 and rows(source, ["a"]).num_rows == 5000
     assert sweeps == [["a"], ["b"], ["a"]]  # another one is begun anew
-    monkeypatch.setattr(parsed_once, "MOST_BYTES", 1000)
-    source = parsed_once.parse_once(open_source(path))
+    monkeypatch.setattr(wrappers, "MOST_BYTES", 1000)
+    source = wrappers.parse_once(open_source(path))
     sweeps.clear()
     assert rows(source, ["a"]) == rows(source, ["a"]) and len(sweeps) == 2
 
 
 def test_frames_are_left_as_they_are_and_a_look_parses_once(path: Path, sweeps: list[list[str]]) -> None:
     frame = open_source({"a": [1, 2]})
-    assert parsed_once.parse_once(frame) is frame
+    assert wrappers.parse_once(frame) is frame
     likely.look(path, "c")
     assert len(sweeps) == 1
 
@@ -96,7 +96,7 @@ def test_blocks_are_read_by_threads_in_the_order_of_the_file(tmp_path: Path, lin
     lines[90_000] = "   \n"  # a line of blanks, which only Arrow's parser passes over
     lines[100_000] = "100000, é ,p\n"
     file.write_text("a,b,c\n" + "".join(lines), encoding="utf-8")
-    plain, source = open_source(file), parsed_once.parse_once(open_source(file))
+    plain, source = open_source(file), wrappers.parse_once(open_source(file))
     for columns in (None, ["c", "a"], ["b"]):
         assert rows(source, columns) == rows(plain, columns)
     assert source.notes == plain.notes
@@ -107,7 +107,7 @@ def test_what_is_wrong_is_told_as_by_one_sweep(tmp_path: Path, lines: list[str],
     file = tmp_path / "large.csv"
     file.write_text("a,b,c\n" + "".join(lines) + broken + "2,b,p\n")
     said = []
-    for source in (open_source(file), parsed_once.parse_once(open_source(file))):
+    for source in (open_source(file), wrappers.parse_once(open_source(file))):
         with pytest.raises(likely.LikelyError) as error:
             rows(source)
         said.append(str(error.value))

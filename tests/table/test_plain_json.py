@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from likely.table.texts.json_columns import PlainLines
-from likely.table.texts.plain_json import PADDING
+from likely.table.texts.plain_json import PADDING, PlainLines
 
 KINDS = {"flag": "BOOLEAN", "n": "BIGINT", "longer name": "DOUBLE", "é": "VARCHAR", "signed": "HUGEINT"}
 SCHEMA = pa.schema(

@@ -17,7 +17,7 @@ import likely
 from likely.table.formats import files
 from likely.table.formats.files import TemporaryFile
 from likely.table.open import open_source
-from likely.table.output.payload import read_payload
+from likely.table.output.sink import read_payload
 from likely.table.source import Source
 
 LATIN = "sky,play\nsün,yes\nrain,no\n".encode("latin-1")

@@ -18,8 +18,7 @@ from likely.errors import ColumnError, InputError, SchemaMismatch
 from likely.present.report.model import present_model
 from likely.sums import state
 from likely.table.arrow import text_array
-from likely.table.texts.numbers import NO_TOKENS
-from likely.table.texts.units import UNITS, parse_with_unit
+from likely.table.texts.numbers import NO_TOKENS, UNITS, parse_with_unit
 
 ROWS = 60
 NUMBERS = [round(1234.5 + 17.25 * k - (k % 7) * 400, 2) for k in range(ROWS)]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from likely import summarize
-from likely.evaluate.troubles.association import association, association_tests, rank_test
+from likely.evaluate.troubles.columns import association, association_tests, rank_test
 
 ROWS = st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 3)), min_size=3, max_size=60)
 

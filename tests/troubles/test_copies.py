@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likely.evaluate.troubles.duplicates import Duplicates
-from likely.sums.rows.row_hashes import text_hashes
+from likely.evaluate.troubles.rows import Duplicates
+from likely.sums.rows.rows import text_hashes
 from likely.sums.words.vocabulary import Vocabulary
 from likely.table.batch import Batch, Codes, pack_texts
 from likely.table.labels import Labels
-from likely.table.words.tokens import words_of
+from likely.table.words import words_of
 
 RICH = st.text(
     st.one_of(st.sampled_from("aAbB zZ.,_09ΣσςİıéÉ\n\t\x00-߿́漢😀"), st.characters(exclude_categories=["Cs"]))

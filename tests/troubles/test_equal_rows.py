@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from likely.evaluate.troubles.duplicates import Duplicates, EqualRows
-from likely.sums.rows.row_hashes import row_hashes
+from likely.evaluate.troubles.rows import Duplicates, EqualRows
+from likely.sums.rows.rows import row_hashes
 from likely.table.batch import Batch, Codes, pack_texts
 from likely.table.labels import Labels
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likely import doctor
-from likely.evaluate.troubles.functions import Dependency, _determined
+from likely.evaluate.troubles.columns import Dependency, _determined
 
 CODES = st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 2), st.integers(-1, 5)), min_size=1, max_size=40)
 

@@ -11,7 +11,7 @@ from sklearn.datasets import load_breast_cancer
 import likely
 from likely import NaiveBayes, doctor
 from likely.evaluate import kernels
-from likely.evaluate.troubles.labels import BELOW
+from likely.evaluate.troubles.rows import BELOW
 
 
 def folds_of(y: list[str], folds: int, seed: int) -> np.ndarray:

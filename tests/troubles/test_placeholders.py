@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import likely
-from likely.evaluate.troubles.placeholders import placeholder_findings
+from likely.evaluate.troubles.columns import placeholder_findings
 from likely.intake.schema import missing_tokens
 from likely.table.schema import MISSING
 

@@ -18,7 +18,7 @@ from fastapi.testclient import TestClient
 
 from likely.web.app.application import app_application
 from likely.web.app.session import Session
-from likely.web.limits import Limits
+from likely.web.guard import Limits
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 KEY = "a-key-for-tests"
@@ -156,7 +156,7 @@ def test_the_page_is_that_of_look(door: Door, weather: int) -> None:
     assert shown.headers["content-security-policy"].startswith("sandbox allow-scripts")
     assert "allow-same-origin" not in shown.headers["content-security-policy"]
     assert shown.text == door.get(f"tables/{weather}/files/page.html").text
-    from likely.evaluate.study import study_further
+    from likely.evaluate.curve import study_further
     from likely.present.page.writing import page
 
     how = {"types": {"temperature": "nominal"}}
@@ -227,7 +227,7 @@ def test_costs_change_what_is_decided(door: Door, tmp_path: Path) -> None:
     actions = likely.decide(model, WEATHER, likely.Loss(LOSS, 0.4)).action
     assert done["chosen"] == {a: actions.count(a) for a in own.actions}
     (tmp_path / "costs.toml").write_bytes(door.get(f"tables/{number}/files/costs.toml").content)
-    assert likely.probability.loss.read_loss(tmp_path / "costs.toml") == likely.Loss(LOSS, 0.4)
+    assert likely.models.loss.read_loss(tmp_path / "costs.toml") == likely.Loss(LOSS, 0.4)
     gone = door.do(number, "learn", {"target": "play", "learner": "NaiveBayes"})
     assert gone["result"]["decisions"] is None
     refused(door.get(f"tables/{number}/files/costs.toml"), 400, "costs.toml")

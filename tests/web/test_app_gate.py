@@ -15,11 +15,10 @@ import pytest
 pytest.importorskip("fastapi", reason="fastapi is not installed: pip install likely[web]")
 from fastapi.testclient import TestClient
 
-from likely.machinery.file_names import safe_file_name
-from likely.web.app.application import app_application
-from likely.web.app.gate import make_key
+from likely.machinery.text_files import safe_file_name
+from likely.web.app.application import app_application, make_key
 from likely.web.app.session import MOST_TABLES, Session
-from likely.web.limits import Limits
+from likely.web.guard import Limits
 
 KEY = "a-key-for-tests"
 LARGEST = 10_000

@@ -22,7 +22,7 @@ pytest.importorskip("fastapi", reason="fastapi is not installed: pip install lik
 from fastapi.testclient import TestClient
 
 from likely.web.application import application
-from likely.web.limits import Limits
+from likely.web.guard import Limits
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 HERE = "http://127.0.0.1"

@@ -28,8 +28,7 @@ import uvicorn
 from fastapi.testclient import TestClient
 
 from likely.web.application import application
-from likely.web.guard import Guard
-from likely.web.limits import Limits
+from likely.web.guard import Guard, Limits
 from likely.web.server import bind_port, run_server
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -1,7 +1,4 @@
-"""Answers about a whole table: rows in, columns added, rows out, batch by batch. Memory does not grow with the rows.
-
-Knows how rows are streamed to a file or to standard output; what is answered is said by predict, score and decide.
-"""
+"""Answers about a whole table, batch by batch: rows in, columns added, rows out. Memory does not grow with the rows."""
 
 from __future__ import annotations
 
@@ -15,12 +12,17 @@ from likely.errors import ColumnError, shown
 from likely.intake.reading import Reading, open_table, with_encoding
 from likely.models.contracts import Model
 from likely.models.posterior import Posterior
-from likely.table.output.overwrite import check_output, kind_of_table
-from likely.table.output.sink import Sink, empty_batch, formula_remarks
+from likely.table.output.files import check_output, kind_of_table
+from likely.table.output.sink import (
+    Sink,
+    empty_batch,
+    formula_remarks,
+)
 from likely.table.source import Source
 
 if TYPE_CHECKING:
     from likely.table.arrow import ArrowBatch
+
 
 A = TypeVar("A")
 S = TypeVar("S", bound="Answers[Any]")

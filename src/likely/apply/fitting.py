@@ -10,13 +10,20 @@ from operator import add
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from likely.errors import FileFormatError, NotLearned, SettingError, shown
-from likely.intake.arguments import GivenLearner, read_arguments, read_learner, read_target, require_purpose
-from likely.intake.extend import More
-from likely.intake.knowledge import summary_from_knowledge
-from likely.intake.options import MoreRowsOptions, ReadingOptions
-from likely.intake.reading import Progress, Reading, with_encoding
-from likely.intake.store.by_file import summarize_by_file
-from likely.intake.summarize import Engine, LocalEngine, Wanted, summarize_table
+from likely.intake.reading import (
+    GivenLearner,
+    MoreRowsOptions,
+    Progress,
+    Reading,
+    ReadingOptions,
+    read_arguments,
+    read_learner,
+    read_target,
+    require_purpose,
+    with_encoding,
+)
+from likely.intake.store import summarize_by_file
+from likely.intake.summarize import Engine, LocalEngine, More, Wanted, summarize_table, summary_from_knowledge
 from likely.models.contracts import (
     AnyModel,
     Learner,
@@ -28,15 +35,15 @@ from likely.models.contracts import (
     setting_of,
 )
 from likely.models.default import chosen_learner, default_learner
-from likely.models.learners import LEARNERS
-from likely.probability.loss import Loss, parse_loss
+from likely.models.loss import Loss, parse_loss
+from likely.models.registry import LEARNERS
 from likely.sums import state
-from likely.sums.checks import read_mapping, read_text, require
 from likely.sums.contracts import State
+from likely.sums.state import read_mapping, read_text, require
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
 from likely.table.source import Source
-from likely.table.words.tokens import Tokens
+from likely.table.words import Tokens
 
 if TYPE_CHECKING:
     from likely.models.pool.candidates import Effort, Purpose

@@ -1,24 +1,32 @@
-"""Predictions of a whole table, streamed from a source to a file or standard output."""
+"""Predictions and densities of a whole table, streamed from a source to a file or standard output."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.apply.answers import Answers, answer_table
 from likely.apply.decide.missing import HOW_AVERAGED, by_missing, unaveraged
 from likely.errors import SettingError
 from likely.intake.reading import Reading
 from likely.models.contracts import Model
 from likely.models.posterior import Posterior, why_undecided
-from likely.table.output.sink import prediction_batch, prediction_names
+from likely.table.output.sink import (
+    DENSITY,
+    density_batch,
+    prediction_batch,
+    prediction_names,
+)
 from likely.table.source import Source
 
 if TYPE_CHECKING:
     from likely.table.arrow import ArrowBatch
+from likely.apply.answers import Answers, answer_table
+
+# Predictions of a whole table, streamed from a source to a file or standard output.
 
 
 @dataclass(frozen=True)
@@ -90,3 +98,90 @@ def predict_table(
     )
     notes = [HOW_AVERAGED, unaveraged(model)] if missing_by == "averaged" else []
     return Predicted(done.rows, done.unclassified, (*filter(None, notes), *done.remarks()))
+
+
+# The density of every row of a table under a model, streamed from a source to a file, and what they come to.
+
+
+@dataclass(frozen=True)
+class Scored:
+    """log P(row) of all rows together, in nats, and the rows that are least like those of training."""
+
+    rows: int
+    impossible: int
+    """Rows that the model holds to be impossible; log P of the data is then minus infinity."""
+    total: float
+    """log P(data): the sum of log P(row)."""
+    lowest: tuple[tuple[int, float], ...]
+    """Row number (the first is 1) and log P(row) of the rows of lowest density, the lowest first."""
+    remarks: tuple[str, ...]
+
+    @property
+    def mean(self) -> float:
+        return self.total / self.rows if self.rows else math.nan
+
+
+class Densities(Answers[Posterior]):
+    """log P(row) of each row; their sum, and the `most` lowest of them."""
+
+    names = (DENSITY,)
+
+    def __init__(self, model: Model, most: int) -> None:
+        super().__init__(model)
+        self.impossible, self._most = 0, most
+        self._sums: list[float] = []
+        self._places, self._values = np.empty(0, np.int64), np.empty(0)
+
+    def batches(self, source: Source, columns: list[str] | None) -> Iterator[tuple[ArrowBatch, Posterior]]:
+        return self.model.posteriors(source, columns, densities=True)
+
+    def add(self, answer: Posterior) -> None:
+        self.mismatches.add(answer)
+        values = answer.log_evidence
+        self._sums.append(math.fsum(values.tolist()) if np.isfinite(values).all() else float(values.sum()))
+        places = np.concatenate([self._places, np.arange(self.rows + 1 - len(values), self.rows + 1)])
+        every = np.concatenate([self._values, values])
+        order = np.argsort(every, kind="stable")[: self._most]  # stable: of equal rows the first
+        self._places, self._values = places[order], every[order]
+        self.impossible += int(np.isneginf(values).sum())
+
+    def empty(self) -> Posterior:
+        return replace(Posterior.of(self.model.classes, np.empty((0, 1))), log_evidence=np.empty(0))
+
+    def columns(self, answer: Posterior, kept: ArrowBatch | None) -> ArrowBatch:
+        return density_batch(answer.log_evidence, kept)
+
+    def scored(self) -> Scored:
+        """What all rows come to."""
+        remarks = self.mismatches.remarks()
+        if self.impossible:
+            many = "1 row is" if self.impossible == 1 else f"{self.impossible:,} rows are"
+            remarks.append(f"{many} impossible under the model, so log P of all rows is minus infinity.")
+        total = sum(self._sums) if self.impossible else math.fsum(self._sums)
+        lowest = tuple(zip(self._places.tolist(), self._values.tolist(), strict=True))
+        return Scored(self.rows, self.impossible, total, lowest, tuple(remarks))
+
+
+def score_table(
+    model: Model,
+    data: object,
+    path: str | None = None,
+    reading: Reading | None = None,
+    *,
+    lowest: int = 10,
+    keep: bool = False,
+    quote_formulas: bool = False,
+) -> Scored:
+    """Score every row of `data`. With a path, the densities are written there.
+
+    >>> import likely
+    >>> model = likely.fit({"sky": ["sun", "sun", "rain", "sun"]}, learner=likely.Density(pseudo_count=0))
+    >>> scores = score_table(model, {"sky": ["rain", "sun"]}, lowest=1)
+    >>> scores.rows, round(math.exp(scores.total), 4), scores.lowest[0][0]
+    (2, 0.1875, 1)
+    """
+    model.check_generative()
+    if lowest < 0:
+        raise SettingError(f"lowest is {lowest}. Say how many rows to name, zero or more.")
+    options = {"keep": keep, "quote_formulas": quote_formulas}
+    return answer_table(lambda: Densities(model, lowest), data, path, reading or Reading(), **options).scored()

@@ -10,16 +10,16 @@ from typing import Any
 
 from likely.apply.fitting import load_any
 from likely.errors import SettingError, nearest, shown
-from likely.machinery.toml import parse_toml, read_toml_text, toml_key, toml_value
+from likely.machinery.text_files import parse_toml, read_toml_text, toml_key, toml_value
 from likely.models.contracts import Model
-from likely.models.knowledge.knowledge import Knowledge
-from likely.models.learners import learner_named, settings_of
+from likely.models.knowledge import Knowledge
+from likely.models.loss import DONT_KNOW, Loss, loss_of
 from likely.models.naive.naive import NaiveBayes
-from likely.probability.loss import DONT_KNOW, Loss, loss_of
+from likely.models.registry import learner_named, settings_of
 from likely.sums import state
-from likely.table.kinds import IN_PARTS, kind_name
+from likely.table.infer import IN_PARTS, kind_name
 from likely.table.schema import MISSING, Schema
-from likely.table.words.tokens import Tokens
+from likely.table.words import Tokens
 
 _PARTS = ("target", "weight", "target_bins", "missing", "columns", "tokens", "learner", "knowledge", "loss")
 

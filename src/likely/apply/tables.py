@@ -13,8 +13,8 @@ from typing import Literal, TypeAlias
 from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.models.contracts import Model
 from likely.models.factors.categorical import shares_in_training
+from likely.models.fractions import Quotient, as_written
 from likely.models.model import numbered
-from likely.models.quotient import Quotient, as_written
 from likely.models.shapes import BinTable, Density, LevelTable, WordWeights
 from likely.sums.columns.counts import Counts
 from likely.table.encode import Encoder

@@ -12,8 +12,18 @@ import click
 from click.core import ParameterSource
 
 from likely.cli import terminal
-from likely.cli.asking import require_target
-from likely.cli.options import TOKENS, Command, Decorator, Values, packed, pair, pairs, read_loss_file, reading_options
+from likely.cli.options import (
+    TOKENS,
+    Command,
+    Decorator,
+    Values,
+    packed,
+    pair,
+    pairs,
+    read_loss_file,
+    reading_options,
+    require_target,
+)
 from likely.errors import SettingError, shown
 from likely.models.naive.settings import NaiveBayesSettings
 from likely.models.settings import Setting, declared
@@ -21,7 +31,7 @@ from likely.models.text.settings import CHOSEN, KINDS, Text
 
 if TYPE_CHECKING:
     from likely.models.contracts import Learner
-    from likely.probability.loss import Loss
+    from likely.models.loss import Loss
 
 T = TypeVar("T")
 NAMES = ("Auto", "NaiveBayes", "TunedNaiveBayes", "TreeAugmented", "OneDependence", "FullBayes", "LinearDiscriminant",
@@ -211,7 +221,7 @@ def _read_learner(values: Values) -> Learner | None:
         return chosen_learner(values["effort"], values["purposes"])
     if not values["learner"] and not settings:
         return None
-    from likely.models.learners import learner_named  # all learners: what says nothing of them need not wait for them
+    from likely.models.registry import learner_named  # all learners: what says nothing of them need not wait for them
 
     learner: Learner = learner_named(values["learner"] or "NaiveBayes", settings)
     return learner

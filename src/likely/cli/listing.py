@@ -7,7 +7,7 @@ from importlib import import_module
 import click
 
 _ROOMS = {
-    "look": "look",
+    "look": "evaluate",
     "doctor": "evaluate",
     "fit": "fit",
     "predict": "predict",
@@ -21,23 +21,23 @@ _ROOMS = {
     "repeats": "evaluate",
     "regress": "fit",
     "sample": "predict",
-    "bayes": "bayes",
-    "joint": "joint",
+    "bayes": "classroom",
+    "joint": "classroom",
     "normal": "plot",
     "plot": "plot",
-    "hypotheses": "hypotheses",
-    "diff": "diff",
+    "hypotheses": "classroom",
+    "diff": "show",
     "merge": "update",
     "learn": "update",
     "unlearn": "update",
     "window": "update",
     "serve": "serve",
     "app": "serve",
-    "export": "export",
-    "completion": "completion",
+    "export": "show",
+    "completion": "show",
 }
 COMMANDS = {name: f"likely.cli.commands.{room}" for name, room in _ROOMS.items()}
-COMMANDS["course"] = "likely.cli.course.command"
+COMMANDS["course"] = "likely.cli.course"
 """The commands in the order of help, and the module that holds a click command of that name."""
 
 

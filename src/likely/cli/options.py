@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -10,13 +11,14 @@ import click
 from click.shell_completion import CompletionItem
 
 from likely.cli import terminal
-from likely.errors import InputError, SettingError, shown
+from likely.errors import InputError, LikelyError, SettingError, shown
 
 if TYPE_CHECKING:
     from likely.apply.explain.row import QueryRow
     from likely.models.contracts import Model
-    from likely.probability.loss import Loss
-    from likely.table.words.tokens import Tokens
+    from likely.models.loss import Loss
+    from likely.table.words import Tokens
+
 
 Command: TypeAlias = Callable[..., object]
 Decorator: TypeAlias = Callable[[Command], Command]
@@ -79,7 +81,7 @@ def table_of(data: str | None) -> object:
         return name_sheet(data, sheet)
     if data is None or (query is None and table is None):
         return data
-    from likely.table.databases.database import database
+    from likely.table.databases import database
 
     return database(data, query=query, table=table)
 
@@ -212,7 +214,7 @@ def _tokens(values: Values) -> Tokens | None:
     """What counts as a word of texts, where anything is said of it."""
     if all(values[name] is None or values[name] is False for name in TOKENS):
         return None
-    from likely.table.words.tokens import Tokens
+    from likely.table.words import Tokens
 
     return Tokens(
         1 if values["shortest_word"] is None else values["shortest_word"],
@@ -226,7 +228,7 @@ def _tokens(values: Values) -> Tokens | None:
 def _stop_words(path: str | None) -> tuple[str, ...]:
     if path is None:
         return ()
-    from likely.table.words.tokens import words_of
+    from likely.table.words import words_of
 
     try:
         with open(path, encoding="utf-8-sig") as file:
@@ -334,7 +336,7 @@ def read_loss_file(loss_file: str | None) -> Loss | None:
     """The loss that --loss names; None without it."""
     if loss_file is None:
         return None
-    from likely.probability.loss import read_loss
+    from likely.models.loss import read_loss
 
     return read_loss(loss_file)
 
@@ -383,3 +385,55 @@ def pairs(entries: tuple[str, ...], option: str, form: str) -> dict[str, str]:
             raise SettingError(f"{option} names {shown(name)} twice. Name it once.")
         out[name] = value
     return out
+
+
+# The target: what a shell completes, and what to say where it lacks or is swapped with the table.
+
+MOST_NAMED = 12
+
+
+def _complete_column(context: click.Context, _: click.Parameter, begun: str) -> list[str]:
+    """The columns of the table that a shell's line names already."""
+    from likely.table.open import open_source
+
+    try:
+        names = open_source(context.params.get("data")).schema.names
+    except LikelyError:
+        return []
+    return [name for name in names if name.startswith(begun)]
+
+
+target_argument = click.argument("target", required=False, shell_complete=_complete_column)
+
+
+def require_target(target: str | None, data: object, unless: str = "") -> str:
+    """The target; where there is none, refuse with the columns of the table and the one that may be meant.
+
+    Also where table and target are swapped.
+    """
+    if target is None:
+        raise click.UsageError(f"Missing argument 'TARGET': the column to predict{unless}.{_columns(data)}")
+    if isinstance(data, str) and data != "-" and not os.path.exists(data) and os.path.isfile(target):
+        raise click.UsageError(
+            f"There is no file {shown(data)}, but there is {shown(target)}: the table comes first, then the target."
+        )
+    return target
+
+
+def _columns(data: object) -> str:
+    """The columns of a table that can be read; nothing where it cannot: that is told when the target is."""
+    from likely.intake.summarize import guess_target
+    from likely.table.open import open_source
+
+    if data is None or data == "-":
+        return ""
+    try:
+        names = list(open_source(data).schema.names)
+    except LikelyError:
+        return ""
+    if not names:
+        return ""
+    guess = guess_target(names)
+    some = ", ".join(shown(n, 40) for n in names[:MOST_NAMED])
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return f" It has the columns {some}{more}. Perhaps {shown(guess, 40)}?"

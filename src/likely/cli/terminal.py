@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from unicodedata import combining, east_asian_width
 
-from likely.machinery.steps import listening
+from likely.machinery.threads import listening
 
 if TYPE_CHECKING:
     from likely.present.sections import Report, Table
@@ -185,7 +185,7 @@ class _Line:
         self._words, self._rows = "", rows
 
     def _draw(self) -> None:
-        from likely.intake.expected_rows import expect_rows
+        from likely.intake.reading import expect_rows
 
         pause = PATIENCE
         while not self._ended.wait(pause):

@@ -1,29 +1,43 @@
-"""All learners side by side on the same folds, from shared sweeps."""
+"""All learners side by side on the same folds; and what naive Bayes counts twice, with what would change that."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Unpack
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Any, Unpack, cast
+
+import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.evaluate.attributes.repetition import holm
+from likely.evaluate.attributes.redundancy import Pair, Sampler, holm, outside
 from likely.evaluate.crossval.dealing import Dealing, Folds
 from likely.evaluate.crossval.folds import draft_folds
-from likely.evaluate.crossval.validate import Validation, require_target, validate
+from likely.evaluate.crossval.validate import Validation, check_whole, require_target, validate
 from likely.evaluate.scores.intervals import Intervals, Paired, Parts, paired
 from likely.evaluate.scores.scores import Scores
-from likely.intake.arguments import GivenLearner, read_arguments, read_learner
-from likely.intake.options import ReadingOptions
-from likely.intake.reading import Reading, with_encoding
+from likely.intake.reading import GivenLearner, Reading, ReadingOptions, read_arguments, read_learner, with_encoding
 from likely.intake.schema import Draft
-from likely.models.contracts import Learner, has_trait
-from likely.models.field import field_of
-from likely.models.learners import changed_settings
+from likely.machinery.arrays import Ints
+from likely.models.contracts import Learner, Model, Search, begin_learning, has_trait
+from likely.models.default import default_learner, field_of
 from likely.models.model import unread_texts
+from likely.models.naive.naive import NaiveBayes
+from likely.models.registry import changed_settings
 from likely.sums import state
+from likely.sums.columns.counts import Counts
 from likely.sums.summary import Summary
+from likely.table.batch import Batch
+from likely.table.schema import Schema
 from likely.table.source import Source
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+# All learners side by side on the same folds, from shared sweeps.
 
 Validate = Callable[..., Validation]
 """`validate`, or what does the same for rows that are elsewhere."""
@@ -157,7 +171,7 @@ def compared(
         why, bounds = found.refused.get(name, ""), None if scores is None else found.bounds(name)
         rows.append(Compared(name, *about, scores, why, name not in found.improper, told, bounds))
     rows += [Compared(name, name, {}, None, why) for name, why in left.items()]
-    rows.sort(key=lambda r: _rank(r.scores))
+    rows.sort(key=lambda r: _rank_scores(r.scores))
     readers = "only NaiveBayes and TextLogistic can use; the others leave it out."
     notes = [f"{shown(t)} is free text, which {readers}" for t in texts]
     if all(has_trait(learner, "reads text") for learner in chosen.values()):
@@ -186,8 +200,213 @@ def _set_against(rows: list[Compared], parts: Mapping[str, Parts]) -> list[Compa
     return [replace(one, against=tuple(against[one.name])) for one in rows]
 
 
-def _rank(scores: Scores | None) -> tuple[int, float, float]:
+def _rank_scores(scores: Scores | None) -> tuple[int, float, float]:
     if scores is None:
         return 2, 0.0, 0.0
     infinite = scores.log_loss is None
     return int(infinite), 0.0 if scores.log_loss is None else scores.log_loss, -scores.accuracy
+
+
+# What naive Bayes counts twice, and what joining the two or leaving one out would change, on rows not learned from.
+
+AS_IT_IS = "as it is"
+
+
+@dataclass(frozen=True)
+class Change:
+    """One way to count a pair once: what cross-validation gives, or why it cannot be done."""
+
+    name: str
+    """'joined', or 'without' and the attribute that is left out."""
+    joined: bool
+    without: str | None
+    scores: Scores | None
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class LevelOdds:
+    """What a level that was entered twice does: odds of the class that it speaks for most, against all others."""
+
+    level: str
+    name: str
+    """The class."""
+    before: float | None
+    """Without either; None where they are infinite."""
+    once: float | None
+    twice: float | None
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A pair that is counted twice, and what might be done about it, the best log loss first."""
+
+    pair: Pair
+    changes: tuple[Change, ...]
+    odds: tuple[LevelOdds, ...] = ()
+    """Of two that are the same, for each level: what the model says with neither, one, and both of them."""
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """Everything `likely repeats` shows."""
+
+    source: str
+    target: str
+    rows: int
+    folds: int
+    seed: int
+    scores: Scores
+    """Of naive Bayes as it is."""
+    counted: tuple[Counted, ...]
+    """The pairs that matter, the worst first."""
+    pairs: tuple[Pair, ...]
+    """Every pair that was looked at."""
+
+    def json(self) -> bytes:
+        """The whole record as JSON."""
+        return state.as_json(state.plain(self))
+
+
+@dataclass(frozen=True)
+class _Without:
+    """Naive Bayes without one attribute: a product without its factor."""
+
+    learner: NaiveBayes
+    name: str
+
+    def needs(self, schema: Schema) -> frozenset[str]:
+        return self.learner.needs(schema)
+
+    def learn(self, summary: Summary) -> Model | Search:
+        return self.of(begin_learning(self.learner, summary))
+
+    def of(self, model: Model | Search) -> Model | Search:
+        """The model without the factor; a search gives it when it ends."""
+        if isinstance(model, Search):
+            return _Fewer(self, model)
+        return model.only([f.name for f in model.factors if f.name != self.name])
+
+
+@dataclass(frozen=True)
+class _Fewer(Search):
+    """A search whose model does without one attribute."""
+
+    wish: _Without
+    search: Search
+
+    def look_at(self, batch: Batch, group: Ints, weight: NDArray[np.float64]) -> tuple[Any, ...]:
+        return self.search.look_at(batch, group, weight)
+
+    def step(self, sums: tuple[Any, ...]) -> Model | Search:
+        return self.wish.of(self.search.step(sums))
+
+
+def without(learner: NaiveBayes, name: str) -> Learner:
+    """The learner without an attribute, also where a block has it."""
+    fewer = (tuple(n for n in block if n != name) for block in learner.blocks)
+    return _Without(replace(learner, blocks=tuple(block for block in fewer if block)), name)
+
+
+def joined(learner: NaiveBayes, pair: Pair) -> NaiveBayes:
+    """The learner with the two in one block, together with what they are joined with already."""
+    near = [block for block in learner.blocks if pair.one in block or pair.other in block]
+    whole = tuple(dict.fromkeys([pair.one, pair.other, *(n for block in near for n in block)]))
+    return replace(learner, blocks=(*(block for block in learner.blocks if block not in near), whole))
+
+
+def repeats(
+    data: object,
+    target: object = None,
+    learner: GivenLearner = None,
+    *,
+    most: int = 3,
+    folds: int = 10,
+    seed: int = 0,
+    **reading: Unpack[ReadingOptions],
+) -> Repeats:
+    """Attributes that naive Bayes counts twice, and for the `most` worst pairs the scores of ways to count them once.
+
+    `reading` takes what `summarize` takes.
+
+    >>> import random; chance = random.Random(0)
+    >>> y = [chance.choice("ab") for _ in range(400)]
+    >>> x = [c if chance.random() < 0.8 else chance.choice("ab") for c in y]
+    >>> found = repeats({"x": x, "again": x, "y": y}, "y")
+    >>> [(c.pair.one, c.pair.other) for c in found.counted]
+    [('x', 'again')]
+    """
+    chosen = read_learner(learner) or default_learner("textbook").learner
+    if not has_trait(chosen, "independent"):
+        raise SettingError(
+            f"{type(chosen).__name__} does not assume independent attributes, so it counts none twice. "
+            "Look for repeats with NaiveBayes."
+        )
+    naive, pairs = cast(NaiveBayes, chosen), check_whole("most", most, 0, 50)
+    data, how = read_arguments(data, target, reading)
+    return with_encoding(data, how, lambda source: _repeats(source, how, naive, pairs, folds, seed))
+
+
+def _repeats(source: Source, reading: Reading, learner: NaiveBayes, most: int, folds: int, seed: int) -> Repeats:
+    first = draft_folds(source, reading, Folds(folds, seed))
+    target = require_target(first.schema)
+    found = validate(source, first, reading, {AS_IT_IS: learner}, folds, seed, Sampler)
+    total = found.total
+    if total.rows < 2 * folds and folds > 2:
+        # Fewer than two rows a fold: fewer folds, as `look` does.
+        return _repeats(source, reading, learner, most, max(2, total.rows // 2), seed)
+    if AS_IT_IS in found.refused:
+        raise SettingError(found.refused[AS_IT_IS])
+    pairs = outside(reduce(add, (e.sample for e in found.extras)).pairs(), learner.blocks)
+    worst = [p for p in pairs if p.matters][:most]
+    ways: dict[str, Learner] = {}
+    for k, pair in enumerate(worst):
+        ways[f"{k} joined"] = joined(learner, pair)
+        ways[f"{k} one"], ways[f"{k} other"] = without(learner, pair.one), without(learner, pair.other)
+    tried = validate(source, first, reading, ways, folds, seed) if ways else found
+
+    def change(key: str, name: str, gone: str | None) -> Change:
+        scores = tried.scorers[key].read() if key in tried.scorers else None
+        return Change(name, gone is None, gone, scores, tried.refused.get(key, ""))
+
+    counted = []
+    for k, pair in enumerate(worst):
+        changes = [change(f"{k} joined", "joined", None)]
+        for key, name in ((f"{k} one", pair.one), (f"{k} other", pair.other)):
+            changes.append(change(key, f"without {shown(name, 40)}", name))
+        odds = _level_odds(learner, total, pair) if pair.same else ()
+        counted.append(Counted(pair, tuple(sorted(changes, key=_rank_change)), odds))
+    scores = found.scorers[AS_IT_IS].read()
+    return Repeats(source.name, target.name, total.rows, folds, seed, scores, tuple(counted), pairs)
+
+
+def _level_odds(learner: NaiveBayes, total: Summary, pair: Pair) -> tuple[LevelOdds, ...]:
+    """The odds that the model itself gives, level by level."""
+    statistic = total.columns[pair.one]
+    model = begin_learning(learner, total)
+    if not isinstance(statistic, Counts) or not isinstance(model, Model) or len(model.classes) < 2:
+        return ()
+    out = []
+    for level in statistic.labels.names:
+        rows = [{}, {pair.one: level}, {pair.one: level, pair.other: level}]
+        odds = []
+        for row in rows:
+            p = model.posterior(row).matrix[0]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                odds.append(p / (1 - p))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            best = int(np.nanargmax(odds[1] / odds[0])) if np.isfinite(odds[1] / odds[0]).any() else 0
+        before, once, twice = (_finite(float(o[best])) for o in odds)
+        out.append(LevelOdds(level, model.classes[best], before, once, twice))
+    return tuple(out)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _rank_change(change: Change) -> tuple[int, float]:
+    if change.scores is None:
+        return 2, 0.0
+    loss = change.scores.log_loss
+    return (1, -change.scores.accuracy) if loss is None else (0, loss)

@@ -1,38 +1,184 @@
-"""The learning curve: how well a target is predicted after learning from few rows, twice as many, and so on.
-
-One sweep gives the sums of all sizes, one more scores every row by models that have not seen its fold.
-"""
+"""The learning curve: how well a target is predicted after learning from few rows, twice as many, and so on."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
-from typing import Unpack
+from typing import TYPE_CHECKING, Literal, Unpack
 
 import numpy as np
 
-from likely.errors import SettingError
-from likely.evaluate.crossval.copies import hold_copies_together
-from likely.evaluate.crossval.dealing import Folds, deal_stratified
-from likely.evaluate.crossval.folds import FoldSums, draft_folds, sum_folds
-from likely.evaluate.crossval.judge import Judge
-from likely.evaluate.crossval.lessons import Lessons, growing_lessons
-from likely.evaluate.crossval.notes import FoldNotes, merge_notes
-from likely.evaluate.crossval.row_folds import FoldedRows
-from likely.evaluate.crossval.validate import check_classes, check_whole, require_target, teach_lessons
+from likely.errors import LikelyError, SettingError
+from likely.evaluate.crossval.dealing import Folds, Lessons, deal_stratified, growing_lessons
+from likely.evaluate.crossval.folds import FoldedRows, FoldSums, draft_folds, hold_copies_together, sum_folds
+from likely.evaluate.crossval.validate import (
+    FoldNotes,
+    Judge,
+    check_classes,
+    check_whole,
+    merge_notes,
+    require_target,
+    teach_lessons,
+)
+from likely.evaluate.look import FOLDS, Look
 from likely.evaluate.scores.intervals import Measure, intervals, of_scorer
 from likely.evaluate.scores.scores import Scorer, Scores, total_moments
-from likely.evaluate.trend import Trend, trend
-from likely.intake.arguments import GivenLearner, read_arguments, read_learner
-from likely.intake.options import ReadingOptions
-from likely.intake.reading import Reading, with_encoding
-from likely.intake.row_cache import fits_in_memory
+from likely.intake.engine import fits_in_memory
+from likely.intake.reading import GivenLearner, Reading, ReadingOptions, read_arguments, read_learner, with_encoding
+from likely.machinery.distributions import student_bound
 from likely.models.contracts import Learner, Model
 from likely.models.default import default_learner
-from likely.models.naive.baseline import Prior
+from likely.models.naive.one_rule import Prior
 from likely.sums import state
+from likely.sums.columns.counts import Counts
 from likely.table.source import Source
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from likely.evaluate.compare import Comparison
+
+
+# Where a learning curve leads: a power law through losses at growing sizes, and what more rows would bring.
+
+Verdict = Literal["forecast", "short", "unclear", "rising", "noisy"]
+"""Whether a forecast is made; or there are too few sizes with a finite loss, no change that could be told from chance,
+a loss that grows with the rows, or a curve that the power law does not fit."""
+
+FEWEST = 4
+"""Sizes: a law of three numbers goes through any three."""
+EXPONENTS = np.geomspace(1 / 16, 2, 61)
+"""What is tried for c. Slower than n^(-1/16) cannot be told from not at all, faster than n^-2 not from at once."""
+MISFIT = 0.25
+"""Share of the whole fall by which the law may miss the curve, in the mean."""
+TIMES = (2.0, 4.0)
+"""How many times the rows are looked forward to."""
+
+
+@dataclass(frozen=True)
+class Law:
+    """loss(n) = a + b (n/rows)^-c, where `rows` are those of the largest size; a and b are not below zero."""
+
+    a: float
+    b: float
+    c: float
+    rows: float
+    misfit: float
+    """Root of the weighted mean square by which it misses the curve."""
+
+    def loss(self, rows: float) -> float:
+        """What the law says of a size."""
+        return self.a + self.b * math.pow(rows / self.rows, -self.c)
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """The loss that is expected with `times` the rows of the largest size, and 95 % bounds for it."""
+
+    times: float
+    rows: float
+    loss: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Trend:
+    """How a loss goes on: what the last step brought, the law of the curve, and what more rows would bring."""
+
+    verdict: Verdict
+    last_step: Measure
+    """By how much the loss fell from the last size but one to the last; below zero it grew."""
+    law: Law | None = None
+    forecasts: tuple[Forecast, ...] = ()
+
+
+def fit_power_law(rows: NDArray[np.float64], losses: NDArray[np.float64]) -> Law:
+    """The law through the losses at these sizes by least squares, a size counting 1, 2, 3 … times from the smallest on.
+
+    For each exponent that is tried the best a and b are had in closed form; the first of the best exponents is taken.
+
+    >>> law = fit_power_law(np.array([1.0, 2, 4, 8, 16]), 0.25 + np.array([1.0, 2, 4, 8, 16]) ** -0.5)
+    >>> round(law.a, 2), round(law.c, 1)
+    (0.25, 0.5)
+    """
+    weight = np.arange(1.0, len(rows) + 1)
+    weight /= weight.sum()
+    best: Law | None = None
+    mean = float(weight @ losses)
+    for c in EXPONENTS.tolist():
+        x = (rows / rows[-1]) ** -c
+        middle = float(weight @ x)
+        b = float(weight @ ((x - middle) * (losses - mean))) / float(weight @ (x - middle) ** 2)
+        a = mean - b * middle
+        if b < 0:
+            a, b = mean, 0.0
+        elif a < 0:
+            a, b = 0.0, float(weight @ (x * losses)) / float(weight @ (x * x))
+        misfit = float(np.sqrt(weight @ (losses - a - b * x) ** 2))
+        if best is None or misfit < best.misfit:
+            best = Law(a, b, c, float(rows[-1]), misfit)
+    assert best is not None
+    return best
+
+
+def spread(values: NDArray[np.float64], weight: NDArray[np.float64]) -> Measure:
+    """The mean of what folds say, and bounds by Student's t of how much they differ."""
+    value = float(weight @ values / weight.sum())
+    if len(values) < 2:
+        return Measure(value)
+    error = float(np.sqrt(((values - value) ** 2).sum() / (len(values) - 1) / len(values)))
+    half = student_bound(len(values) - 1) * error
+    return Measure(value, value - half, value + half)
+
+
+def trend(rows: NDArray[np.float64], losses: NDArray[np.float64], weight: NDArray[np.float64], most: float) -> Trend:
+    """Where the losses (folds, sizes) lead; infinite ones are left out. Folds count by weight; no loss is above `most`.
+
+    What is expected is the loss at the largest size less what the law says that more rows bring. Its bounds come from
+    leaving out each fold in turn (the jackknife), and from how much the law misses the curve.
+    """
+    last_step = Measure(None)
+    if len(rows) > 1 and np.isfinite(losses[:, -2:]).all():
+        last_step = spread(losses[:, -2] - losses[:, -1], weight)
+    kept = np.flatnonzero(np.isfinite(losses).all(axis=0))
+    if len(kept) < FEWEST or kept[-1] < len(rows) - 1 or len(losses) < 2:
+        return Trend("short", last_step)
+    rows, losses = rows[kept], losses[:, kept]
+    fall = spread(losses[:, 0] - losses[:, -1], weight)
+    assert fall.value is not None and fall.low is not None and fall.high is not None
+    if fall.high <= 0:
+        return Trend("rising" if fall.high < 0 else "unclear", last_step)
+    if fall.low <= 0:
+        return Trend("unclear", last_step)
+
+    def mean(but: int | None) -> NDArray[np.float64]:
+        share = np.where(np.arange(len(weight)) == but, 0.0, weight)
+        return np.asarray(share @ losses / share.sum())
+
+    whole = mean(None)
+    law = fit_power_law(rows, whole)
+    others = [(m, fit_power_law(rows, m)) for m in (mean(k) for k in range(len(weight)))]
+    forecasts = []
+    bound = student_bound(len(weight) - 1)
+    for times in TIMES:
+        at = times * float(rows[-1])
+
+        def expected(losses: NDArray[np.float64], law: Law, at: float = at) -> float:
+            return max(float(losses[-1]) - (law.loss(float(rows[-1])) - law.loss(at)), 0.0)
+
+        left = np.array([expected(m, one) for m, one in others])
+        error = float(np.sqrt((len(left) - 1) / len(left) * ((left - left.mean()) ** 2).sum()))
+        value, half = expected(whole, law), bound * float(np.hypot(error, law.misfit))
+        forecasts.append(Forecast(times, at, value, max(value - half, 0.0), min(value + half, most)))
+    if law.misfit > MISFIT * fall.value or forecasts[0].high - forecasts[0].loss > fall.value:
+        return Trend("noisy", last_step, law)
+    return Trend("forecast", last_step, law, tuple(forecasts))
+
+
+# The learning curve: how well a target is predicted after learning from few rows, twice as many, and so on.
 
 LEARNER, BASELINE = "learner", "baseline"
 MOST_FOLDS, MOST_STEPS = 50, 10
@@ -257,3 +403,66 @@ def _point(rows: float, each: list[Scorer], baseline: list[Scorer], lacking: dic
 
 def _weight(scorer: Scorer) -> float:
     return float(total_moments(scorer.brier)[0])
+
+
+# What a page shows beside a first look: a learning curve and a comparison of learners, where they are quick.
+
+
+SMALL = 120_000
+"""Rows times classes times features squared (learners look at pairs of them), up to which learners are compared
+unasked: it takes about a second."""
+
+
+@dataclass(frozen=True)
+class Studies:
+    """A learning curve and a comparison of learners; None where the table has too few rows, or too many."""
+
+    curve: Curve | None = None
+    comparison: Comparison | None = None
+    lacking: tuple[str, ...] = ()
+    """Why one of them could not be made, in sentences."""
+
+
+def study_further(
+    record: Look,
+    data: object,
+    learner: Learner | None = None,
+    *,
+    always: bool = False,
+    **reading: Unpack[ReadingOptions],
+) -> Studies:
+    """Read the table of a look again for what is small enough to be quick; or `always`, however large it is.
+
+    Nothing is studied where there is nothing to predict from, where decisions have costs, or where the table was
+    standard input, which is gone.
+    """
+    quick = not record.texts and record.rows * len(record.classes) * _features(record) ** 2 <= SMALL
+    if not record.attributes or record.decisions is not None or data == "-" or not (always or quick):
+        return Studies()
+    from likely.evaluate.compare import compare  # with every learner, which most looks need not wait for
+    from likely.models.default import field_of
+
+    folds = FOLDS if record.dealing.dealt == "content" else record.dealing.folds
+    made: Curve | None = None
+    comparison: Comparison | None = None
+    lacking = []
+    try:
+        # Unasked it must be quick: naive Bayes is learned from sums, all sizes in one sweep.
+        drawn = learner if learner is not None or always else default_learner("textbook").learner
+        made = curve(data, record.target, drawn, seed=record.dealing.seed, **reading)
+    except LikelyError as error:  # too few rows, for the most part
+        lacking.append(f"The page has no curve. {error}")
+    try:
+        # Unasked, Auto is left out too: it would try the others anew in every fold, and a look has judged it already.
+        field = None if always else {n: one for n, one in field_of(record.rows, texts=False)[0].items() if n != "Auto"}
+        comparison = compare(data, record.target, field, folds=folds, seed=record.dealing.seed, **reading)
+    except LikelyError as error:
+        lacking.append(f"The page has no comparison. {error}")
+    return Studies(made, comparison, tuple(lacking))
+
+
+def _features(record: Look) -> int:
+    """A number is one feature, a nominal attribute as many as it has levels."""
+    columns = {} if record.model is None else record.model.summary.columns
+    levels = sum(len(held.labels) - 1 for held in columns.values() if isinstance(held, Counts))
+    return 1 + len(record.attributes) + levels

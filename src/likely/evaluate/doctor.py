@@ -16,25 +16,26 @@ from likely.errors import SettingError
 from likely.evaluate.attributes.information import Attribute, attributes, entropy, information
 from likely.evaluate.attributes.redundancy import Sampler, outside
 from likely.evaluate.crossval.dealing import Folds, deal_stratified
-from likely.evaluate.crossval.folds import draft_folds, sum_folds
-from likely.evaluate.crossval.judge import all_classes
-from likely.evaluate.crossval.row_folds import FoldedRows
-from likely.evaluate.crossval.validate import check_classes, check_whole, require_target, teach_folds
-from likely.evaluate.troubles.association import AttributeTests, association, association_tests
+from likely.evaluate.crossval.folds import FoldedRows, draft_folds, sum_folds
+from likely.evaluate.crossval.validate import all_classes, check_classes, check_whole, require_target, teach_folds
 from likely.evaluate.troubles.checkup import RowOrder, checkup_findings
-from likely.evaluate.troubles.duplicates import Copies, Duplicates, EqualRows, repeated_rows
+from likely.evaluate.troubles.columns import (
+    AttributeTests,
+    CellSample,
+    Dependency,
+    association,
+    association_tests,
+    dependencies,
+)
 from likely.evaluate.troubles.findings import Finding, TextColumn
-from likely.evaluate.troubles.functions import CellSample, Dependency, dependencies
-from likely.evaluate.troubles.labels import Surprise, Suspect, SuspectFinder
-from likely.intake.arguments import GivenLearner, read_arguments, read_learner
-from likely.intake.options import ReadingOptions
-from likely.intake.reading import Reading, with_encoding
-from likely.intake.row_cache import Piece
+from likely.evaluate.troubles.rows import Copies, Duplicates, EqualRows, Surprise, Suspect, SuspectFinder, repeated_rows
+from likely.intake.engine import Piece
+from likely.intake.reading import GivenLearner, Reading, ReadingOptions, read_arguments, read_learner, with_encoding
 from likely.models.contracts import Learner, Model, setting_of
 from likely.models.default import default_learner
 from likely.sums import state
 from likely.sums.summary import Summary
-from likely.sums.words.words import Words
+from likely.sums.words.counting import Words
 from likely.table.source import Source
 
 MOST_SUSPECTS = 10_000

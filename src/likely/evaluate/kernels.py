@@ -1,13 +1,17 @@
-"""The loops over rows of evaluation, compiled."""
+"""The loops over rows of evaluation, compiled; and which rows: samples, and those of each fold."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from likely.machinery.arrays import Ints
 from likely.machinery.jit import inner, kernel
 from likely.models.kernels import TIE
+from likely.sums.summary import Summary
+from likely.table.batch import Batch
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -124,3 +128,32 @@ def row_scores(joint: Any, matrix: Any, evidence: Any, truth: Any, surprise: Any
             d = matrix[i, k] - (1.0 if k == t else 0.0)
             total += d * d
         brier[i] = total
+
+
+# Which rows: random samples, chosen by row number alone, so that they are repeatable; and those of each fold.
+
+
+def sample_share(total: Summary, rows: int) -> float:
+    """Which share of all rows makes a sample of so many, about."""
+    return min(1.0, rows / max(total.rows + total.left_out, 1))
+
+
+def sample_rows(batch: Batch, start: int, share: float, seed: int = 0) -> NDArray[np.intp]:
+    """The rows of a batch that belong to the sample, but for those without a class or weight.
+
+    The first is row `start` of the table.
+    """
+    assert batch.target is not None
+    picked = np.empty(batch.rows, np.bool_)
+    chosen(start, min(int(share * 2**63), 2**63 - 1), seed, picked)
+    picked &= batch.target.codes >= 0
+    if batch.weight is not None:
+        picked &= batch.weight > 0
+    return np.flatnonzero(picked)
+
+
+def rows_by_fold(fold: Ints, folds: int) -> list[NDArray[np.intp]]:
+    """The rows of each fold."""
+    order = np.argsort(fold, kind="stable")
+    ends = np.cumsum(np.bincount(fold, minlength=folds))
+    return np.split(order, ends[:-1])

@@ -1,57 +1,243 @@
-"""The first look at a table: how well the target can be predicted, by what, and what to beware of.
-
-Two sweeps: one for the sums of ten folds, one to score each row by a model that has not seen its fold.
-"""
+"""The first look at a table: how well the target can be predicted, by what, and what to beware of."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from functools import reduce
+from operator import add
+from typing import Any, TypedDict, Unpack
 
-from likely.errors import SettingError, shown
-from likely.evaluate.attributes.information import Attribute, entropy, evidence
-from likely.evaluate.attributes.plane import Plane
-from likely.evaluate.attributes.redundancy import Pair
-from likely.evaluate.attributes.word_information import Piece
-from likely.evaluate.crossval.answered import with_answers
+import numpy as np
+
+from likely.errors import ColumnError, SettingError, nearest, shown
+from likely.evaluate.attributes.information import Attribute, CellEvidence, attributes, entropy, evidence, information
+from likely.evaluate.attributes.plane import Plane, PlaneSampler, worth_a_picture
+from likely.evaluate.attributes.redundancy import Pair, Sampler, outside
 from likely.evaluate.crossval.dealing import Dealing, Folds
 from likely.evaluate.crossval.folds import draft_folds
-from likely.evaluate.crossval.validate import Validation, require_target, validate
-from likely.evaluate.look_scores import (
-    BASELINE,
-    NAIVE_BAYES,
-    ONE_RULE,
-    Baselines,
-    Trust,
-    compare_baselines,
-    positive_class,
-    trust_scores,
-)
-from likely.evaluate.look_sweep import LEARNER, LookSweep, SweepResult, alone_name, with_predicted
-from likely.evaluate.scores.intervals import ClassScores, Intervals, Measure
-from likely.evaluate.scores.losses import LossScores, loss_scores
-from likely.evaluate.scores.scores import Scores, is_better
-from likely.evaluate.troubles.findings import TextColumn, look_findings
-from likely.evaluate.troubles.leaks import date_findings, leak_findings, without_sentence
-from likely.evaluate.troubles.placeholders import placeholder_findings
-from likely.intake.arguments import GivenLearner, read_arguments, read_learner
-from likely.intake.extend import run_search
-from likely.intake.options import ReadingOptions
-from likely.intake.reading import Reading, with_encoding
-from likely.machinery.html import html_table, share_bar
+from likely.evaluate.crossval.temperature import Sharpened, sharpened
+from likely.evaluate.crossval.validate import Validation, require_target, validate, with_answers
+from likely.evaluate.scores.intervals import ClassScores, Intervals, Measure, Paired, paired
+from likely.evaluate.scores.ranking import Ranking, Reliability, calibrations, rankings
+from likely.evaluate.scores.scores import LossScores, Scores, is_better, loss_scores
+from likely.evaluate.troubles.columns import placeholder_findings
+from likely.evaluate.troubles.findings import TextColumn, date_findings, leak_findings, look_findings, without_sentence
+from likely.evaluate.troubles.rows import Copies, Duplicates, RepeatedRows, repeated_rows
+from likely.intake.engine import Piece
+from likely.intake.reading import GivenLearner, Reading, ReadingOptions, read_arguments, read_learner, with_encoding
+from likely.intake.summarize import run_search
+from likely.machinery.text_files import html_table, share_bar
 from likely.models.contracts import JudgesBeside, Learner, Model, Search, begin_learning, has_trait, setting_of
 from likely.models.default import default_learner
-from likely.models.naive.baseline import Prior
-from likely.models.naive.one_rule import OneRule
-from likely.probability.loss import Loss
+from likely.models.loss import Loss
+from likely.models.naive.one_rule import OneRule, Prior
 from likely.sums import state
+from likely.sums.summary import Summary
+from likely.sums.words.counting import Words
 from likely.table.schema import Column, Schema
 from likely.table.source import Source
-from likely.table.wrappers.parsed_once import parse_once
+from likely.table.wrappers import parse_once
 
-if TYPE_CHECKING:
-    from likely.sums.summary import Summary
+# The sweep of a first look: what is gathered while rows are scored, and how much each text column tells by itself.
+
+LEARNER = "learner"
+
+
+@dataclass(frozen=True)
+class SweepResult:
+    """What the sweep brought home."""
+
+    pairs: tuple[Pair, ...]
+    """Attributes that repeat each other."""
+    rows: RepeatedRows
+    texts: dict[str, Copies]
+    """Texts that occur more than once, by column."""
+    plane: Plane | None
+
+    def dealt_by_content(self) -> SweepResult:
+        """The same where equal rows were held out together: copies of texts are apart only where their rows differ."""
+        equal = self.rows.copied
+        texts = {n: replace(c, across=min(c.across, max(c.copied - equal, 0))) for n, c in self.texts.items()}
+        return replace(self, rows=replace(self.rows, across=0), texts=texts)
+
+    def left_out_in_turn(self) -> SweepResult:
+        """The same where each row was a fold of its own: every copy is in another one."""
+        texts = {name: replace(c, across=c.copied) for name, c in self.texts.items()}
+        return replace(self, rows=replace(self.rows, across=self.rows.copied), texts=texts)
+
+
+class Collector:
+    """Takes the pieces of one thread."""
+
+    def __init__(self, total: Summary, found: list[Attribute], plane: tuple[str, str] | None = None) -> None:
+        self.sampler = Sampler(total, found)
+        self.plane = None if plane is None else PlaneSampler(total, plane)
+        self.texts = {name: Duplicates() for name, held in total.columns.items() if isinstance(held, Words)}
+        self.rows = Duplicates()
+        self._names = [c.name for c in total.schema.attributes]
+
+    def take(self, piece: Piece, start: int) -> None:
+        """Some rows of the table."""
+        self.sampler.take(piece, start)
+        self.rows.take_rows(piece.batch, self._names, piece.fold)
+        if self.plane is not None:
+            self.plane.take(piece, start)
+        for name, texts in self.texts.items():
+            texts.take_texts(piece.batch, name, piece.fold)
+
+
+class LookSweep:
+    """Makes the collectors of one look, and reads what they gathered."""
+
+    def __init__(self, picture: bool = False) -> None:
+        self.picture = picture
+        """Whether the two numbers that tell most are to be drawn."""
+        self.only = ""
+        """The text column that the learner's models know alone, if there is one."""
+        self.attributes: list[Attribute] = []
+        self._total: Summary | None = None
+
+    def __call__(self, total: Summary) -> Collector:
+        if self._total is not total:
+            self.attributes, self._total = attributes(total), total
+        return Collector(total, self.attributes, worth_a_picture(self.attributes, total) if self.picture else None)
+
+    def of_texts(self, models: Mapping[str, list[Model]]) -> dict[str, list[Model]]:
+        """For each text column the learner's models with that factor alone, where they have others too."""
+        held = [m for m in models.get(LEARNER, []) if m.factored]
+        if not held or len(held) < len(models[LEARNER]):
+            return {}
+        out: dict[str, list[Model]] = {}
+        for name in (text.name for text in held[0].texts):
+            own = [m.only([name]) for m in held]
+            if all(len(m.factors) == len(text.factors) == 1 for m, text in zip(held, own, strict=True)):
+                self.only = name
+            elif all(text.factors for text in own):
+                out[alone_name(name)] = own
+        return out
+
+    @staticmethod
+    def read(parts: Sequence[Collector], total: Summary, blocks: Iterable[Collection[str]]) -> SweepResult:
+        """What all threads gathered; pairs that are joined in a block are counted once."""
+        planes = [p.plane for p in parts if p.plane is not None]
+        return SweepResult(
+            outside(reduce(add, (p.sampler.sample for p in parts)).pairs(), blocks),
+            repeated_rows(reduce(add, (p.rows for p in parts)), total),
+            {name: reduce(add, (p.texts[name] for p in parts)).copies() for name in parts[0].texts},
+            reduce(add, planes).drawn(total) if planes else None,
+        )
+
+
+def alone_name(column: str) -> str:
+    """What the models of a text column by itself are called among the learners."""
+    return f"{column} alone"
+
+
+def with_predicted(attribute: Attribute, confusion: Sequence[Sequence[float]], rows: float) -> Attribute:
+    """A text with what the class that it alone leads to, out of fold, tells about the target, if that is more.
+
+    Whatever is worked out from a text tells no more than the text does, so this too is a least.
+    """
+    table = np.array(confusion)
+    weight = float(table.sum())
+    bits = information(table, max(1.0, rows / weight) if weight else 1.0)
+    whole = entropy(table.sum(axis=1)) if weight else 0.0
+    if bits <= attribute.bits or whole <= 0:
+        return attribute
+    return replace(attribute, bits=bits, share=bits / whole)
+
+
+# What a first look says of scores beyond themselves: the baselines, and how far probabilities can be trusted.
+
+BASELINE, ONE_RULE, NAIVE_BAYES = "baseline", "one rule", "naive Bayes"
+MOST_RANKED = 20
+"""Classes up to which each is ranked against all others."""
+
+
+@dataclass(frozen=True)
+class Baselines:
+    """The simple rules that a learner must beat, with 95 % bounds, and how it differs from them."""
+
+    baseline_intervals: Intervals
+    guess: str
+    """The class that most of the rows judged have (of equals the first): what the baseline always names."""
+    one_rule: Scores | None = None
+    """Of the one attribute that tells most, chosen anew for each fold."""
+    one_rule_intervals: Intervals | None = None
+    one_attribute: str | None = None
+    """That attribute, where all rows are learned from; None where none tells more than the frequencies."""
+    naive_bayes: Scores | None = None
+    """Of the textbook's naive Bayes, where another learner was chosen."""
+    naive_bayes_intervals: Intervals | None = None
+    against: tuple[Paired, ...] = ()
+    """The learner's log loss and accuracy against those of the baselines, on the same folds."""
+
+
+@dataclass(frozen=True)
+class Trust:
+    """How far the probabilities can be trusted."""
+
+    positive: str
+    """The class that is looked for, in lift and curves: the rarer of two, unless another was asked for."""
+    calibration: tuple[Reliability, ...]
+    """The curve that matters most first: of the class looked for, if there are two; else of the class named."""
+    sharpened: Sharpened | None
+    """What multiplying all evidence by one number would change."""
+    rankings: dict[str, Ranking]
+    """Of each class against all others."""
+    macro_auc: float | None
+    """The mean area under the ROC curve over all classes."""
+    copies: RepeatedRows | None
+    """Rows that occur more than once."""
+
+
+def positive_class(asked: str | None, total: Summary) -> str:
+    """The class that is looked for: as asked, else the rarest that has rows, of equals the last."""
+    if asked is not None and asked not in total.classes:
+        raise ColumnError(f"There is no class {shown(asked)}. {nearest(asked, total.classes)}")
+    weights = total.total.floats()
+    return asked or total.classes[len(weights) - 1 - int(np.argmin(weights[::-1]))]
+
+
+def compare_baselines(found: Validation) -> Baselines:
+    """The one rule, and how the learner differs from it and from the frequencies of the classes."""
+    against = []
+    for name, called in ((BASELINE, "frequencies only"), (ONE_RULE, "one attribute"), (NAIVE_BAYES, "naive Bayes")):
+        for score in ("log_loss", "accuracy"):
+            one = paired(found.parts[LEARNER], found.parts[name], called, score) if name in found.parts else None
+            against += [] if one is None else [one]
+    bounds = {name: found.bounds(name) for name in (BASELINE, ONE_RULE, NAIVE_BAYES) if name in found.scorers}
+    always = found.scorers[BASELINE].always
+    assert always is not None
+    guess = found.classes[always]
+    if ONE_RULE not in bounds:
+        return Baselines(bounds[BASELINE], guess, against=tuple(against))
+    naive = found.scorers[NAIVE_BAYES].read(found.times) if NAIVE_BAYES in bounds else None
+    factors = OneRule().learn(found.total).factors
+    one_rule, attribute = found.scorers[ONE_RULE].read(found.times), factors[0].name if factors else None
+    return Baselines(
+        bounds[BASELINE], guess, one_rule, bounds[ONE_RULE], attribute, naive, bounds.get(NAIVE_BAYES), tuple(against)
+    )
+
+
+def trust_scores(found: Validation, positive: str, seen: SweepResult) -> Trust:
+    """What the predictions of rows, one by one, say."""
+    rows, few = found.gathered[LEARNER], len(found.classes) <= MOST_RANKED
+    ranked = rankings(rows) if few else {}
+    areas = [one.roc.auc.value for one in ranked.values() if one.roc.auc.value is not None]
+    proper = LEARNER not in found.improper
+    return Trust(
+        positive=positive,
+        calibration=calibrations(rows, positive) if few else (),
+        sharpened=sharpened(rows) if proper else None,
+        rankings=ranked,
+        macro_auc=float(np.mean(areas)) if areas else None,
+        copies=seen.rows,
+    )
+
+
+# The first look at a table: how well the target can be predicted, by what, and what to beware of.
 
 FOLDS = 10
 
@@ -93,7 +279,7 @@ class Look:
     """What deciding costs, where a loss was given."""
     trust: Trust
     attributes: tuple[AttributeBits, ...]
-    evidence: tuple[Piece, ...]
+    evidence: tuple[CellEvidence, ...]
     redundant: tuple[Pair, ...]
     """Every pair of attributes that was looked at, those that push the odds farthest first."""
     texts: tuple[TextColumn, ...] = ()

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.intake.extend import More
 from likely.intake.observe import Observation, Plan, assemble_summary
 from likely.intake.reading import Reading
-from likely.intake.summarize import Engine, LocalEngine
+from likely.intake.summarize import Engine, LocalEngine, More
 from likely.models.contracts import Model, Search
 from likely.sums.summary import Summary
-from likely.table.databases.database import DatabaseSource
-from likely.table.kinds import IN_PARTS
+from likely.table.databases import DatabaseSource
+from likely.table.infer import IN_PARTS
 from likely.table.schema import Schema
 from likely.table.source import Source
 from likely.table.texts.numbers import column_form

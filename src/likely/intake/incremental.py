@@ -22,10 +22,9 @@ from likely.sums.summary import Summary
 from likely.table.arrow import pack_schema, unpack_schema
 from likely.table.schema import Column, Schema
 from likely.table.source import Source
-from likely.table.texts.numbers import column_form
-from likely.table.texts.units import ANY_UNIT
-from likely.table.words.tokens import Tokens
-from likely.table.wrappers.remote import DeferredSource
+from likely.table.texts.numbers import ANY_UNIT, column_form
+from likely.table.words import Tokens
+from likely.table.wrappers import DeferredSource
 
 if TYPE_CHECKING:
     from likely.table.arrow import ArrowBatch

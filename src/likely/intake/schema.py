@@ -13,26 +13,26 @@ import numpy as np
 from likely.errors import ColumnError, InputError, LikelyError, SettingError, nearest, shown
 from likely.intake.observe import Observation, Plan, observe_source
 from likely.intake.reading import Reading
-from likely.sums.columns.counts import Counts
-from likely.sums.columns.narrowing import ColumnStatistic
-from likely.sums.columns.numbers import Numbers
-from likely.sums.columns.profile import Profile
+from likely.sums.columns.counts import Counts, Profile
+from likely.sums.columns.numbers import ColumnStatistic, Numbers
 from likely.sums.summary import Summary
-from likely.sums.words.words import Words
+from likely.sums.words.counting import Words
 from likely.table.infer import (
+    IN_PARTS,
     MANY_CLASSES,
     NUMERIC_CLASSES,
     date_parts,
     finalize_number_column,
     infer_text_column,
+    parse_kind,
+    said_unit,
     type_option,
 )
-from likely.table.kinds import IN_PARTS, parse_kind, said_unit
 from likely.table.labels import shortest_between
 from likely.table.schema import MISSING, Column, Reason, Schema
 from likely.table.source import Source
 from likely.table.texts.numbers import column_form
-from likely.table.words.tokens import Tokens
+from likely.table.words import Tokens
 
 WORDS = "word-pairs and the like"
 USUAL = "usual"

@@ -16,9 +16,9 @@ import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.machinery.arrays import Floats, Ints
+from likely.models.fractions import Quotient
 from likely.models.model import Answers
 from likely.models.posterior import Matrix, Posterior
-from likely.models.quotient import Quotient
 from likely.models.shapes import Exhibit as Exhibit
 from likely.models.shapes import Plane, Score, WordWeights
 from likely.sums.summary import Summary
@@ -203,8 +203,7 @@ class Model(Answers):
 
     def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working | None:
         """The same of a row that was read already; None where there is nothing to write down (`workless` says why)."""
-        from likely.models.working.product import product_working
-        from likely.models.working.total import evidence_working
+        from likely.models.working.working import evidence_working, product_working
 
         if self.factored:
             powers = [self.power_of(name) for name in ("", *(f.name for f in self.factors))]

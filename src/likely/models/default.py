@@ -1,4 +1,4 @@
-"""What learns where nobody says: one rule for every face, and its reason as data. A face asks here and nowhere else."""
+"""What learns where nobody says: one rule for every face; and the field of learners that are compared."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from typing import Any, Literal
 
 from likely.models.contracts import Learner
 from likely.models.naive.naive import NaiveBayes
+from likely.models.registry import LEARNERS
 from likely.sums.summary import Summary
-from likely.sums.words.words import Words
+from likely.sums.words.counting import Words
+
+# What learns where nobody says: one rule for every face, and its reason as data. A face asks here and nowhere else.
 
 LEAST_ROWS = 30
 """Of fewer rows a fifth is too few to judge anything by: naive Bayes is then taken as it is."""
@@ -92,3 +95,39 @@ def _doubter(summary: Summary | None) -> Default:
     if columns and small and not any(isinstance(held, Words) for held in columns.values()):
         return Default(TunedNaiveBayes(), "doubt")
     return Default(NaiveBayes(), "doubt")
+
+
+# The field: one learner of each kind with its usual settings, for comparing them side by side.
+
+_NOT_ALONE = ("Mixture", "Gibbs", "Density", "NaiveBayes", "Pool")
+"""These need members, or no target, or come in several kinds."""
+MOST_FOR_NEIGHBORS = 100_000
+"""Every row's neighbours are looked for: beyond this a comparison would wait for them alone."""
+MOST_FOR_AUTO = 50_000
+"""It tries most others anew in every fold: beyond this a comparison would wait for it alone."""
+
+
+def field_of(rows: int, texts: bool = True) -> tuple[dict[str, Learner], dict[str, str]]:
+    """The learners of a comparison by the name that it shows, and why others are not among them. (0 rows: all.)
+
+    Where no attribute is a text, logistic regression over words would be naive Bayes once more.
+    """
+    out: dict[str, Learner] = {
+        "NaiveBayes": NaiveBayes(),
+        "NaiveBayes, kernel": NaiveBayes(numbers="kernel"),
+        "NaiveBayes, binned": NaiveBayes(numbers="binned"),
+    }
+    out |= {name: maker() for name, maker in LEARNERS.items() if name not in _NOT_ALONE}
+    if not texts:
+        del out["TextLogistic"]
+    left = {}
+    if rows > MOST_FOR_NEIGHBORS:
+        del out["Neighbors"]
+        left["Neighbors"] = f"it searches the neighbours of each of {rows:,} rows. Ask for it: --learner Neighbors."
+    if 0 < rows < LEAST_ROWS:
+        del out["Auto"]
+        left["Auto"] = f"{rows} rows are too few to hold some out and choose by them. Ask for it: --learner Auto."
+    if rows > MOST_FOR_AUTO:
+        del out["Auto"]
+        left["Auto"] = f"it tries most other learners again on {rows:,} rows of every fold. Ask for it: --learner Auto."
+    return out, left

@@ -15,23 +15,23 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from likely.errors import ColumnError, InputError, nearest, shown
-from likely.machinery.html import html_table, share_bar
+from likely.machinery.text_files import html_table, share_bar
 from likely.machinery.threads import in_order
 from likely.models.factors.categorical import domain
+from likely.models.loss import Loss
 from likely.models.one_row import answer_row, remember_row
 from likely.models.posterior import Matrix, Posterior, RowPosterior, TablePosterior, join_posteriors, why_undecided
-from likely.probability.loss import Loss
 from likely.sums import state
 from likely.sums.columns.counts import Counts
 from likely.sums.summary import Summary
 from likely.table.arrow import name_array, number_array
 from likely.table.batch import Batch
 from likely.table.encode import Encoder
-from likely.table.formats.frames import FrameKind
+from likely.table.formats.memory import FrameKind
 from likely.table.infer import remarks
 from likely.table.labels import Labels
 from likely.table.open import open_source
-from likely.table.output.atomic import Revision
+from likely.table.output.files import Revision
 from likely.table.output.sink import DENSITY, PREDICTION
 from likely.table.rows import Columns, MixedRow, Place, Row, Rows
 from likely.table.schema import Schema

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from likely.errors import ColumnError, nearest, shown
-from likely.machinery.html import html_table, share_bar
+from likely.machinery.text_files import html_table, share_bar
 from likely.models import kernels
-from likely.table.formats.frames import FrameKind, to_frame
+from likely.table.formats.memory import FrameKind, to_frame
 from likely.table.labels import label
 from likely.table.output.sink import prediction_batch
 

@@ -7,9 +7,9 @@ from fractions import Fraction
 from math import fsum
 
 from likely.errors import SettingError, nearest, shown
-from likely.models.knowledge.known import Shares
-from likely.models.quotient import Quotient, as_written
-from likely.models.setting_values import Prior
+from likely.models.fractions import Quotient, as_written
+from likely.models.knowledge import Shares
+from likely.models.settings import Prior
 from likely.sums.summary import Summary
 
 TOLERANCE = 1e-9

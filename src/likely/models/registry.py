@@ -1,10 +1,8 @@
-"""Learners by name, and how a name and plain values become one.
-
-Knows of each learner where it stands, and imports it when it is asked for: who learns by one need not wait for all.
-"""
+"""Learners by name, and how a name and plain values become one."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import suppress
 from dataclasses import MISSING, fields, replace
@@ -12,19 +10,23 @@ from importlib import import_module
 from typing import Any
 
 from likely.errors import SettingError, nearest, shown
-from likely.models.knowledge.knowledge import check_knowledge
+from likely.models.knowledge import check_knowledge
+from likely.models.settings import changed_settings as changed_settings
+from likely.models.settings import settings_of as settings_of
 from likely.models.text.settings import check_text, check_texts
 from likely.sums import state
+
+# Learners by name, and how a name and plain values become one.
 
 FAMILY = {
     "Additive": "additive.additive",
     "LeastSquares": "linear.least_squares",
     "Logistic": "linear.logistic",
     "TextLogistic": "text_logistic.learner",
-    "Prior": "naive.baseline",
+    "Prior": "naive.one_rule",
     "NaiveBayes": "naive.naive",
-    "FullBayes": "joint.full",
-    "LinearDiscriminant": "joint.discriminant",
+    "FullBayes": "full_bayes",
+    "LinearDiscriminant": "full_bayes",
     "Density": "naive.density",
     "Neighbors": "neighbors.neighbors",
     "OneDependence": "dependence.one_dependence",
@@ -111,3 +113,36 @@ def _misfit(maker: type[Any], settings: Mapping[str, Any], error: str) -> str:
             usual = "" if field.default is MISSING else f" Usually it is {shown(field.default)}."
             return f"{field.name} of {maker.__name__} cannot be {shown(settings[field.name])}.{usual}"
     return f"The settings of {maker.__name__} do not fit: {error}."
+
+
+# The learners by name: what a file, a spec or the command line may ask for, and how settings become a learner.
+
+
+def learner_named(name: str, settings: Mapping[str, Any] | None = None) -> Any:
+    """The learner of this name with these settings; a misspelt name or setting is refused with the nearest one.
+
+    >>> learner_named("NaiveBayes", {"pseudo_count": 0.5}).pseudo_count
+    0.5
+    """
+    return build_learner(name, settings)
+
+
+def learner_written(text: str) -> Any:
+    """A learner as one writes it: its name, and in parentheses settings as TOML writes them.
+
+    >>> learner_written("Neighbors(k=3, distance='city-block')").distance
+    'city-block'
+    """
+    name, parenthesis, rest = text.strip().partition("(")
+    if not parenthesis:
+        return learner_named(name)
+    try:
+        if not rest.endswith(")") or "\n" in rest:
+            raise ValueError
+        settings = tomllib.loads(f"x = {{{rest[:-1].strip().removesuffix(',')}}}")["x"]
+    except (ValueError, RecursionError):  # what tomllib raises is a ValueError
+        example = "Neighbors(k=3, distance='city-block')"
+        raise SettingError(
+            f"{shown(text)} is not a learner with settings as TOML writes them. Write it like {example}."
+        ) from None
+    return learner_named(name.strip(), settings)

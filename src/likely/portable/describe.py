@@ -16,7 +16,7 @@ import numpy as np
 from likely.errors import SettingError, shown
 from likely.models import shapes
 from likely.models.contracts import Model
-from likely.models.quotient import log_of
+from likely.models.fractions import log_of
 from likely.portable import forms
 from likely.portable.describe_sets import describe_pair, describe_trees
 from likely.sums.columns.counts import Counts

@@ -34,7 +34,7 @@ MISSING, UNSEEN = -1, -2
 
 @dataclass(frozen=True)
 class Words:
-    r"""What counts as a word of a text: runs of `\w` in its small letters; see `likely.table.words.tokens.Tokens`."""
+    r"""What counts as a word of a text: runs of `\w` in its small letters; see `likely.table.words.Tokens`."""
 
     shortest: int = 1
     pairs: bool = False

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.evaluate.attributes.value_evidence import missing_logs, value_logs
+from likely.evaluate.attributes.information import missing_logs, value_logs
 from likely.machinery.arrays import Floats
 from likely.models.contracts import Model
 from likely.models.shapes import Axis, BinTable, LevelTable, PairTable, TreeSum, bin_names, bin_of, sum_of

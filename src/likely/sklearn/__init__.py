@@ -18,11 +18,15 @@ try:
 except ImportError as error:  # pragma: no cover - the tests have it
     raise ImportError("likely.sklearn needs scikit-learn. Install it: pip install 'likely[sklearn]'.") from error
 
-from likely.sklearn.categorical import CategoricalNB
 from likely.sklearn.classifiers import (
     AdditiveClassifier,
     AutoClassifier,
+    DensityEstimator,
     FullBayesClassifier,
+    LeastSquaresClassifier,
+    LeastSquaresRegressor,
+    LinearDiscriminantClassifier,
+    LogisticClassifier,
     NaiveBayesClassifier,
     NeighborsClassifier,
     OneDependenceClassifier,
@@ -31,11 +35,7 @@ from likely.sklearn.classifiers import (
     TreeAugmentedClassifier,
     TunedNaiveBayesClassifier,
 )
-from likely.sklearn.density import DensityEstimator
-from likely.sklearn.discrete import BernoulliNB, ComplementNB, MultinomialNB
-from likely.sklearn.gaussian import GaussianNB
-from likely.sklearn.linear import LeastSquaresClassifier, LinearDiscriminantClassifier, LogisticClassifier
-from likely.sklearn.regressor import LeastSquaresRegressor
+from likely.sklearn.drop_in import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 
 __all__ = [
     "AdditiveClassifier",

@@ -15,12 +15,11 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classi
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from likely.models.kernels import normalise
-from likely.sklearn.tables import Labels, row_weights
+from likely.sklearn.estimator import Labels, row_weights
 from likely.sums.columns.counts import add_counts
-from likely.sums.contracts import State
+from likely.sums.contracts import State, Weights, weights
 from likely.sums.exact import Exact
 from likely.sums.powers import Powers
-from likely.sums.weights import Weights, weights
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -31,7 +31,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(pipeline, name)
     if name == "StreamLearner":
-        from likely.spark.streaming import StreamLearner
+        from likely.spark.fitting import StreamLearner
 
         return StreamLearner
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -35,8 +35,7 @@ from pyspark.sql.types import DoubleType, NumericType, StringType, UserDefinedTy
 from likely.apply.fitting import model_from_tree
 from likely.errors import ColumnError, SettingError, shown
 from likely.models.contracts import Model
-from likely.spark.fitting import fit
-from likely.spark.predicting import predict_frame
+from likely.spark.fitting import fit, predict_frame
 from likely.spark.session import use_this_python
 from likely.sums import state
 from likely.table.output.sink import prediction_names

@@ -14,19 +14,19 @@ import numpy as np
 
 from likely.errors import LikelyError
 from likely.intake.engine import sweep_sum
-from likely.intake.extend import Extension, More
 from likely.intake.observe import Plan, observe_source
+from likely.intake.summarize import Extension, More
 from likely.models.contracts import Model
 from likely.spark.parcel import error_parts, packed, unpacked
 from likely.sums import state
 from likely.sums.contracts import State
+from likely.sums.exact import add_in_order
 from likely.sums.summary import Summary
-from likely.sums.trees import add_in_order
 from likely.table.arrow import decode_batch, unpack_schema
 from likely.table.fragments import Fragment, TextOptions, cut_text, open_fragment
 from likely.table.output.sink import prediction_batch
 from likely.table.source import Source
-from likely.table.wrappers.remote import OneSweepSource, letter, read_letters, read_numbers
+from likely.table.wrappers import OneSweepSource, letter, read_letters, read_numbers
 
 if TYPE_CHECKING:
     from likely.table.arrow import ArrowBatch

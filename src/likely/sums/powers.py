@@ -11,9 +11,9 @@ import numpy as np
 
 from likely.machinery.arrays import Floats, Hashes, Ints, Longs
 from likely.machinery.jit import inner, kernel
-from likely.sums import kernels, tally_kernels
+from likely.sums import kernels, tallies
+from likely.sums.contracts import Weights
 from likely.sums.exact import Exact
-from likely.sums.weights import Weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,7 +57,7 @@ class Powers:
         least, most = kernels.exponents(keys.view(np.float64))
         if least <= most:
             out._make_bins(least, most, rows)
-            tally_kernels.bin_tally(keys, len(keys), counts, least, out._bins)
+            tallies.bin_tally(keys, len(keys), counts, least, out._bins)
         return out
 
     def resize(self, groups: int) -> None:

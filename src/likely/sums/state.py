@@ -1,15 +1,12 @@
-"""The file format: a tree of plain values and arrays as bytes and back, checked by a digest, written atomically.
-
-The only room that knows msgspec. Layout: magic, version, length of the header, header (JSON; arrays by number),
-the arrays, SHA-256 of all before. Equal content gives equal bytes. Nothing in a file is ever executed.
-"""
+"""The file format: a tree of plain values and arrays as bytes and back, checked by a digest, written atomically."""
 
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from math import prod
 from pathlib import Path
@@ -19,12 +16,119 @@ import msgspec
 import numpy as np
 
 from likely.errors import FileFormatError, InputError, LikelyError, shown
-from likely.sums.checks import read_whole, require
-from likely.table.output.atomic import PartFile, Revision
-from likely.table.output.overwrite import MODEL, check_output, kind_of
+from likely.table.output.files import MODEL, PartFile, Revision, check_output, kind_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+# What must be true of a state that a file holds: the few checks that every `from_state` and `restore` is made of.
+
+
+class UnsoundState(ValueError):
+    """A state that `state()` cannot have given. Who knows the file's name makes a FileFormatError of it."""
+
+
+def require(sound: object, what: str) -> None:
+    """Refuse a state of which this is not true.
+
+    >>> require(2 > 1, "two is more than one")
+    """
+    if not sound:
+        raise UnsoundState(f"This is not sound: {what}.")
+
+
+def read_whole(value: object, low: int, high: int, what: str) -> int:
+    """A whole number from `low` to `high`."""
+    require(type(value) is int and low <= value <= high, f"{what} is a whole number from {low:,} to {high:,}")
+    assert isinstance(value, int)
+    return value
+
+
+def read_number(value: object, low: float, high: float, what: str) -> float:
+    """A finite number from `low` to `high`."""
+    require(type(value) in (int, float), f"{what} is a number")
+    number = float(value)  # type: ignore[arg-type]
+    require(math.isfinite(number) and low <= number <= high, f"{what} is a number from {low} to {high}")
+    return number
+
+
+def read_text(value: object, what: str) -> str:
+    """A text that can be written as UTF-8."""
+    require(isinstance(value, str), f"{what} is a text")
+    assert isinstance(value, str)
+    value.encode()  # a lone surrogate is a UnicodeEncodeError, which is a ValueError
+    return value
+
+
+def read_texts(values: object, what: str) -> list[str]:
+    """A list of texts."""
+    require(isinstance(values, (list, tuple)), f"{what} are a list")
+    assert isinstance(values, (list, tuple))
+    return [read_text(value, what) for value in values]
+
+
+def read_names(values: object, what: str) -> list[str]:
+    """A list of texts, no two of them equal."""
+    names = read_texts(values, what)
+    require(len({*names}) == len(names), f"{what} differ from each other")
+    return names
+
+
+def read_mapping(value: object, what: str) -> Mapping[str, Any]:
+    """Values by name."""
+    require(isinstance(value, dict), f"{what} is a dict")
+    assert isinstance(value, dict)
+    return value
+
+
+def read_array(value: object, kinds: str, dimensions: int, what: str) -> NDArray[Any]:
+    """An array of so many dimensions whose type is one of `kinds`: i (whole), u (whole, not negative), f (numbers)."""
+    require(isinstance(value, np.ndarray), f"{what} is an array")
+    assert isinstance(value, np.ndarray)
+    require(value.dtype.kind in kinds and value.ndim == dimensions, f"{what} has {dimensions} dimensions of {kinds}")
+    return value
+
+
+def read_wholes(value: object, dimensions: int, what: str) -> NDArray[np.int64]:
+    """An array of whole numbers."""
+    array = read_array(value, "iu", dimensions, what)
+    require(array.dtype != np.uint64 or not (array >> np.uint64(63)).any(), f"{what} are below 2**63")
+    return array.astype(np.int64)
+
+
+def read_bytes(value: object, what: str) -> NDArray[np.uint8]:
+    """An array of bytes."""
+    array = read_array(value, "u", 1, what)
+    require(array.dtype == np.uint8, f"{what} are bytes")
+    return np.ascontiguousarray(array, np.uint8)
+
+
+def read_finite(
+    value: object, shape: tuple[int, ...], what: str, *, least: float = -math.inf, most: float = math.inf
+) -> NDArray[np.float64]:
+    """An array of finite numbers of this shape, none of them below `least` or above `most`."""
+    array = read_array(value, "iuf", len(shape), what).astype(np.float64)
+    require(array.shape == shape, f"{what} has the shape {shape}")
+    require(np.isfinite(array).all(), f"{what} are finite numbers")
+    require(((array >= least) & (array <= most)).all(), f"{what} are numbers from {least} to {most}")
+    return array
+
+
+def read_shares(value: object, count: int, what: str) -> NDArray[np.float64]:
+    """So many weights that add up to one, none of them negative."""
+    shares = read_finite(value, (count,), what, least=0.0)
+    require(abs(float(shares.sum()) - 1.0) < 1e-6, f"{what} add up to one")
+    return shares
+
+
+def is_rising(values: Iterable[Any] | NDArray[Any]) -> bool:
+    """Whether every value is above the one before."""
+    array = np.asarray(values)
+    return bool((array[1:] > array[:-1]).all())
+
+
+# The file format: a tree of plain values and arrays as bytes and back, checked by a digest, written atomically.
 
 MAGIC = MODEL
 VERSION = 2
@@ -151,7 +255,7 @@ def _restored(data: bytes, length: int, name: str) -> dict[str, Any]:
 @contextmanager
 def unsound(name: str) -> Iterator[None]:
     """Whatever goes wrong with what a file holds is told as a FileFormatError, in which the file is called `name`.
-    Invariants are checked one by one (likely.sums.checks); what they let through, and breaks later, ends here too.
+    Invariants are checked one by one (likely.sums.state); what they let through, and breaks later, ends here too.
     """
     try:
         yield

@@ -16,23 +16,19 @@ import numpy as np
 from likely.errors import ColumnError, NotLearned, SchemaMismatch, shown
 from likely.machinery.arrays import Ints
 from likely.sums import state
-from likely.sums.checks import is_rising, read_mapping, read_names, read_texts, read_whole, require
 from likely.sums.columns.counts import Counts
-from likely.sums.columns.narrowing import ColumnStatistic, has_kept_names, keep_names, levels_of
-from likely.sums.columns.numbers import Numbers
-from likely.sums.contracts import RowStatistic, State, TableSums
+from likely.sums.columns.numbers import ColumnStatistic, Numbers, has_kept_names, keep_names, levels_of
+from likely.sums.contracts import RowStatistic, State, TableSums, parse_request, weights
 from likely.sums.exact import Exact
-from likely.sums.requests import parse_request
-from likely.sums.rows.cells import Cells
-from likely.sums.rows.pairs import Pairs
+from likely.sums.rows.pairs import Cells, Pairs
 from likely.sums.rows.products import Products
 from likely.sums.rows.rows import Rows
-from likely.sums.weights import weights
-from likely.sums.words.words import Words
+from likely.sums.state import is_rising, read_mapping, read_names, read_texts, read_whole, require
+from likely.sums.words.counting import Words
 from likely.table.batch import Batch, Codes
-from likely.table.kinds import has_known_words
+from likely.table.infer import has_known_words
 from likely.table.labels import Labels, bin_labels, sorted_labels
-from likely.table.output.atomic import Revision
+from likely.table.output.files import Revision
 from likely.table.schema import Column, Schema
 
 if TYPE_CHECKING:

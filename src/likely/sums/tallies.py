@@ -1,19 +1,316 @@
-"""Tallies: keys (the bits of doubles without the lowest) and what each weighs, found by a hash index, coarsened
-and merged. Knows no column.
-"""
+"""Tallies of a number's values: found by a hash index, coarsened, cut into bins of about equal weight."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.machinery.arrays import Floats, Hashes, Ints
-from likely.sums import tally_kernels
+from likely.machinery.arrays import Floats, Hashes, Ints, Longs, Whole, distinct
+from likely.machinery.jit import inner, kernel, leading_zeros
 from likely.sums.exact import Exact
+from likely.sums.kernels import (
+    EXPONENT,
+    EXPONENT_AT,
+    FRACTION,
+    ONE,
+    SIGN_AT,
+    add_times_to_bin,
+    add_to_bin,
+    split_bits,
+)
+from likely.table.words import fold_product
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+# The loops over the tally of a number's values, compiled. They know keys, which are the bits of doubles without the
+# lowest, a hash index of them, and counts; no column, no rounding.
+
+
+@inner
+def _slot(key: Whole, secret: Hashes, mask: Whole) -> Any:
+    """Where a key is looked for first. It depends on a secret: nobody can choose numbers that fall into one place."""
+    return fold_product(key, secret[0]) & mask
+
+
+@kernel("f8[], i4[], i8, i8, u8[], i8, i8, u8[], i4[], i4[]", returns=2)
+def value_codes(
+    x: Floats,
+    group: Ints,
+    start: int,
+    level: int,
+    keys: Hashes,
+    known: int,
+    limit: int,
+    secret: Hashes,
+    index: Ints,
+    out: Ints,
+) -> tuple[Whole, Whole]:
+    """Write the code of each x into out, finding or adding its key (its bits without the lowest `level`).
+
+    Stops before the first value that would be key number limit+1. Returns where it stopped and how many keys are known.
+    NaN gives -1, minus infinity -2, plus infinity -3.
+    """
+    bits = x.view(np.uint64)
+    drop = np.uint64(level)
+    mask = np.uint64(index.size - 1)
+    for i in range(start, bits.size):
+        u = bits[i]
+        if ((u >> EXPONENT_AT) & EXPONENT) == EXPONENT:
+            out[i] = -1 if (u & FRACTION) != 0 else (-2 if (u >> SIGN_AT) else -3)
+            continue
+        if group[i] < 0:
+            out[i] = -1
+            continue
+        if (u << ONE) == 0:
+            u = np.uint64(0)  # minus zero is zero
+        key = u >> drop
+        at = _slot(key, secret, mask)
+        while index[at] >= 0 and keys[index[at]] != key:
+            at = (at + ONE) & mask
+        if index[at] < 0:
+            if known == limit:
+                return i, known
+            keys[known] = key
+            index[at] = known
+            known += 1
+        out[i] = index[at]
+    return bits.size, known
+
+
+@kernel("f8[], i4[], i8, i8, u8[], i8, i8, u8[], i4[], i8[][], i8[][], i8, i8[][][]", returns=2)
+def take_numbers(
+    x: Floats,
+    group: Ints,
+    start: int,
+    level: int,
+    keys: Hashes,
+    known: int,
+    limit: int,
+    secret: Hashes,
+    index: Ints,
+    table: Longs,
+    other: Longs,
+    least: int,
+    bins: Longs,
+) -> tuple[Whole, Whole]:
+    """`value_codes`, `count` and, where the tally has dropped bits, `bin_powers` of rows of weight one, in one pass.
+
+    Places are unsigned: a place that may be below zero is looked at twice, which costs a quarter of the time here.
+    """
+    bits = x.view(np.uint64)
+    drop = np.uint64(level)
+    mask = np.uint64(index.size - 1)
+    first = np.uint64(1075 + least)
+    for i in range(np.uint64(start), np.uint64(bits.size)):
+        if group[i] < 0:
+            continue
+        g = np.uint64(group[i])
+        u = bits[i]
+        e, m = split_bits(u)
+        if e == EXPONENT:
+            other[0 if (u & FRACTION) != 0 else (1 if (u >> SIGN_AT) else 2), g] += 1
+            continue
+        if (u << ONE) == 0:
+            u = np.uint64(0)  # minus zero is zero
+        key = u >> drop
+        at = _slot(key, secret, mask)
+        code = index[at]
+        while code >= 0 and keys[np.uint64(code)] != key:
+            at = (at + ONE) & mask
+            code = index[at]
+        if code < 0:
+            if known == limit:
+                return np.int64(i), known
+            keys[known] = key
+            index[at] = known
+            code = np.int32(known)
+            known += 1
+        table[np.uint64(code), g] += 1
+        if level > 0 and u != 0:
+            add_to_bin(bins, e - first, g, m, u >> SIGN_AT)
+    return bits.size, known
+
+
+@kernel("u8[], i8, u8[], i4[]")
+def fill_index(keys: Hashes, known: int, secret: Hashes, index: Ints) -> None:
+    """Fill the empty hash index with the first `known` keys, all different."""
+    mask = np.uint64(index.size - 1)
+    for k in range(known):
+        at = _slot(keys[k], secret, mask)
+        while index[at] >= 0:
+            at = (at + ONE) & mask
+        index[at] = k
+
+
+@inner
+def _add_row(digits: Longs, row: int, sign: int, out: Longs, at: int) -> None:
+    """Add row `row` of the digits [position, row, group], sign times, to row `at` of others."""
+    for p in range(digits.shape[0]):
+        for g in range(digits.shape[2]):
+            out[p, at, g] += sign * digits[p, row, g]
+
+
+@kernel("u8[], i8, i8[][][], i8, u8[], u8[], i4[], i8[][][]", returns=1)
+def coarsen_keys(
+    keys: Hashes, known: int, digits: Longs, bits: int, fewer: Hashes, secret: Hashes, index: Ints, out: Longs
+) -> Whole:
+    """Drop so many bits from the first `known` keys. Those that are left go to `fewer` and the empty `index`, and what
+    they weigh, digits [position, key, group], is added up in `out`. Returns how many are left."""
+    drop = np.uint64(bits)
+    mask = np.uint64(index.size - 1)
+    left = np.int64(0)
+    for k in range(known):
+        key = keys[k] >> drop
+        at = _slot(key, secret, mask)
+        while index[at] >= 0 and fewer[index[at]] != key:
+            at = (at + ONE) & mask
+        if index[at] < 0:
+            fewer[left] = key
+            index[at] = np.int32(left)
+            left += 1
+        _add_row(digits, k, 1, out, np.int64(index[at]))
+    return left
+
+
+DIGIT, DIGIT_BITS = np.uint64(2047), np.uint64(11)
+"""Keys are sorted by so many bits at a time."""
+
+
+@inner
+def _sort(keys: Hashes, spare: Hashes, size: int, places: Longs) -> None:
+    """Put the first `size` keys in order, by their digits from the lowest on; digits that all share are passed over."""
+    same = np.uint64(0)
+    for k in range(1, size):
+        same |= keys[k] ^ keys[0]
+    for turn in range(6):
+        shift = np.uint64(turn) * DIGIT_BITS
+        if ((same >> shift) & DIGIT) == 0:
+            continue
+        for d in range(places.size):
+            places[d] = 0
+        for k in range(size):
+            places[np.int64((keys[k] >> shift) & DIGIT)] += 1
+        before = np.int64(0)
+        for d in range(places.size):
+            count = places[d]
+            places[d] = before
+            before += count
+        for k in range(size):
+            digit = np.int64((keys[k] >> shift) & DIGIT)
+            spare[places[digit]] = keys[k]
+            places[digit] += 1
+        for k in range(size):
+            keys[k] = spare[k]
+
+
+@inner
+def _fewest(ordered: Hashes, size: int, cap: int, room: Longs) -> Whole:
+    """What `fewest_bits` says of the first `size`."""
+    for k in range(1, size):
+        apart = ordered[k] ^ ordered[k - 1]
+        if apart != 0:
+            room[np.int64(64) - np.int64(leading_zeros(apart))] += 1
+    kept = np.int64(1)
+    bits = np.int64(64)
+    while bits > 0 and kept + room[bits] <= cap:
+        kept += room[bits]
+        bits -= 1
+    return bits
+
+
+@kernel("u8[], i8, i8[]", returns=1)
+def fewest_bits(ordered: Hashes, cap: int, room: Longs) -> Whole:
+    """The fewest low bits whose loss leaves at most `cap` different ones of keys in order; `room` is 65 zeros.
+
+    Neighbours fall together once all bits up to the highest in which they differ are gone.
+    """
+    return _fewest(ordered, ordered.size, cap, room)  # type: ignore[no-any-return]
+
+
+@kernel("u8[], i8, f8[], i4[], i8, i8, i8, u8[], u8[], i8[], i8[]", returns=1)
+def fewest_bits_ahead(
+    keys: Hashes,
+    known: int,
+    x: Floats,
+    group: Ints,
+    start: int,
+    level: int,
+    cap: int,
+    found: Hashes,
+    spare: Hashes,
+    places: Longs,
+    room: Longs,
+) -> Whole:
+    """The fewest bits that the first `known` keys must lose so that at most `cap` are left of them and of the keys of
+    x[start:]. `found` and `spare` are room for all of them, `places` for each value of a digit; `room` is 65 zeros.
+    """
+    bits = x.view(np.uint64)
+    drop = np.uint64(level)
+    size = np.int64(known)
+    for k in range(size):
+        found[k] = keys[k]
+    for i in range(start, bits.size):
+        u = bits[i]
+        if group[i] >= 0 and ((u >> EXPONENT_AT) & EXPONENT) != EXPONENT:
+            found[size] = np.uint64(0) if (u << ONE) == 0 else u >> drop
+            size += 1
+    _sort(found, spare, size, places)
+    return _fewest(found, size, cap, room)  # type: ignore[no-any-return]
+
+
+@kernel("u8[], i8, i8[][], i8, i8[][][]")
+def bin_tally(keys: Hashes, known: int, table: Longs, least: int, bins: Longs) -> None:
+    """Add the first `known` keys, whole doubles of which each is there table[k, g] times, to the bins of exponents."""
+    for k in range(known):
+        u = keys[k]
+        if (u << ONE) == 0:
+            continue
+        e, m = split_bits(u)
+        for g in range(table.shape[1]):
+            if table[k, g] != 0:
+                add_times_to_bin(bins, np.int64(e) - 1075 - least, g, m, u >> SIGN_AT, table[k, g])
+
+
+@kernel("u8[], i8[][][], i8, u8[], i8[][][], i8, i8, u8[], i8[][][]", returns=1)
+def merge_sorted_keys(
+    keys: Hashes,
+    digits: Longs,
+    drop: int,
+    others: Hashes,
+    other_digits: Longs,
+    other_drop: int,
+    sign: int,
+    merged: Hashes,
+    out: Longs,
+) -> Whole:
+    """Merge two tallies whose keys rise, each after so many bits of its keys were dropped; what has the same key falls
+    together. Digits are [position, key, group]; those of the other are added `sign` times to `out`, which is zero.
+    Returns how many keys there are: they rise again."""
+    mine, theirs, known = 0, 0, 0
+    shift, other_shift = np.uint64(drop), np.uint64(other_drop)
+    while mine < keys.size or theirs < others.size:
+        from_mine = mine < keys.size
+        if from_mine and theirs < others.size:
+            from_mine = (keys[mine] >> shift) <= (others[theirs] >> other_shift)
+        key = keys[mine] >> shift if from_mine else others[theirs] >> other_shift
+        if known == 0 or merged[known - 1] != key:
+            merged[known] = key
+            known += 1
+        if from_mine:
+            _add_row(digits, mine, 1, out, known - 1)
+            mine += 1
+        else:
+            _add_row(other_digits, theirs, sign, out, known - 1)
+            theirs += 1
+    return known
+
+
+# Tallies: keys (the bits of doubles without the lowest) and what each weighs, found by a hash index, coarsened and
+# merged. Knows no column.
 
 
 def index_size(known: int, least: int = 16) -> int:
@@ -26,7 +323,7 @@ def index_size(known: int, least: int = 16) -> int:
 def index_keys(keys: Hashes, known: int, secret: Hashes, least: int = 16) -> NDArray[np.int32]:
     """A hash index of the first `known` keys, in places that the secret decides."""
     index = np.full(index_size(known, least), -1, np.int32)
-    tally_kernels.index_keys(keys, known, secret, index)
+    fill_index(keys, known, secret, index)
     return index
 
 
@@ -34,7 +331,7 @@ def bits_to_drop(ordered: Hashes, cap: int) -> int:
     """The fewest low bits whose loss leaves at most `cap` different ones of keys in order."""
     if len(ordered) <= cap:
         return 0
-    return int(tally_kernels.fewest_bits(ordered, cap, np.zeros(65, np.int64)))
+    return int(fewest_bits(ordered, cap, np.zeros(65, np.int64)))
 
 
 def bits_to_drop_ahead(keys: Hashes, known: int, x: Floats, group: Ints, start: int, level: int, cap: int) -> int:
@@ -42,7 +339,7 @@ def bits_to_drop_ahead(keys: Hashes, known: int, x: Floats, group: Ints, start: 
     at this level."""
     found, spare = (np.empty(known + len(x) - start, np.uint64) for _ in range(2))
     places, room = np.empty(1 << 11, np.int64), np.zeros(65, np.int64)
-    return int(tally_kernels.fewest_bits_ahead(keys, known, x, group, start, level, cap, found, spare, places, room))
+    return int(fewest_bits_ahead(keys, known, x, group, start, level, cap, found, spare, places, room))
 
 
 def coarsen_tally(
@@ -55,7 +352,7 @@ def coarsen_tally(
     digits, base = table.addable()
     fewer, out = np.zeros(len(keys), np.uint64), np.zeros_like(digits)
     index = np.full(index_size(known), -1, np.int32)
-    left = tally_kernels.coarsen_keys(keys, known, digits, bits, fewer, secret, index, out)
+    left = coarsen_keys(keys, known, digits, bits, fewer, secret, index, out)
     return fewer, int(left), Exact(out, base), index
 
 
@@ -66,7 +363,108 @@ def merge_tallies(one: tuple[Hashes, Exact, int], two: tuple[Hashes, Exact, int]
     mine, theirs, base = table.beside(other_table)
     most = len(keys) + len(others)
     merged, digits = np.empty(most, np.uint64), np.zeros((len(mine), most, mine.shape[2]), np.int64)
-    known = tally_kernels.merge_tallies(keys, mine, drop, others, theirs, other_drop, sign, merged, digits)
+    known = merge_sorted_keys(keys, mine, drop, others, theirs, other_drop, sign, merged, digits)
     merged, whole = merged[:known], Exact.settled(digits[:, :known], base)
     some = ~whole.is_zero().all(axis=1)
     return (merged, whole) if some.all() else (merged[some], whole[some].canonical())
+
+
+# Numbers cut into bins of about equal weight: the one place where that is done. Knows values and weights.
+
+
+def quantile_places(weight: Floats, bins: int) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """For each quantile k/bins the first value by which so much weight is reached, and whether it is reached exactly.
+
+    >>> [part.tolist() for part in quantile_places(np.ones(4), 2)]
+    [[1], [True]]
+    """
+    below = np.cumsum(weight)
+    wanted = below[-1] * np.arange(1, bins) / bins
+    places = np.minimum(np.searchsorted(below, wanted, side="left"), len(below) - 1)
+    return places, below[places] == wanted
+
+
+def quantile_edges(values: Floats, weight: Floats, bins: int) -> Floats:
+    """Inner edges of at most `bins` bins that end with the quantiles; few values have a bin each.
+
+    >>> quantile_edges(np.arange(6.0), np.array([90.0, 1, 1, 1, 1, 1]), 3).tolist()
+    [1.0]
+    """
+    if len(values) <= bins:
+        return values[1:]
+    places = quantile_places(weight, bins)[0] + 1
+    return distinct(values[places[places < len(values)]])
+
+
+def balanced_edges(values: Floats, weight: Floats, bins: int) -> Floats:
+    """Inner edges of at most `bins` bins of about equal weight: bin i holds edges[i-1] <= x < edges[i].
+
+    A value that outweighs a bin gets one for itself, and the others share the rest: where nine rows in ten are zero,
+    the tenth is still told apart (tests/sums/test_pairs.py).
+
+    >>> balanced_edges(np.arange(6.0), np.array([90.0, 1, 1, 1, 1, 1]), 3).tolist()
+    [1.0, 4.0]
+    """
+    if len(values) <= bins:
+        return values[1:]
+    weight = np.nan_to_num(weight)  # infinite where it is beyond doubles
+    weight = weight / weight.max()
+    below = [0.0, *np.cumsum(weight).tolist()]
+    # The least capacity, to 40 binary digits, with which greedy filling needs no more than `bins` bins.
+    low, high, starts = 0.0, below[-1], [0]
+    for _ in range(40):
+        middle = (low + high) / 2
+        heavy = [*np.flatnonzero(weight > middle).tolist(), len(weight)]
+        starts_now = _fill(below, heavy, middle, bins) if len(heavy) <= bins else None
+        if starts_now is None:
+            low = middle
+        else:
+            high, starts = middle, starts_now
+    return values[starts[1:]]
+
+
+def _fill(below: list[float], heavy: list[int], capacity: float, bins: int) -> list[int] | None:
+    """Where each bin starts if bins are filled up to `capacity`, the heavy ones alone; None if `bins` are too few."""
+    starts: list[int] = []
+    at, end = 0, len(below) - 1
+    while at < end:
+        if len(starts) == bins:
+            return None
+        starts.append(at)
+        full = bisect_right(below, below[at] + capacity) - 1
+        at = max(at + 1, min(full, heavy[bisect_left(heavy, at)]))
+    return starts
+
+
+def equal_weight_bins(values: Floats, weight: Floats, bins: int) -> NDArray[np.intp]:
+    """The bin of each row by its value: about equal weight in each, equal values in one, none empty."""
+    distinct, place = np.unique(values, return_inverse=True)
+    each = np.bincount(place, weight, len(distinct))
+    upto = np.cumsum(each)
+    middle = (upto - each / 2) / (upto[-1] if len(upto) else 1.0)
+    bin_of = np.minimum((middle * bins).astype(np.intp), bins - 1)
+    _, dense = np.unique(bin_of, return_inverse=True)
+    return np.asarray(dense[place], np.intp)
+
+
+def apart_places(weight: Floats, bins: int) -> NDArray[np.intp]:
+    """Where bins begin, but for the first: values that outweigh a bin have one each, others fill bins of equal weight.
+
+    >>> apart_places(np.array([1.0, 1, 90, 1, 1, 1, 1]), 5).tolist()
+    [2, 3, 5]
+    """
+    if len(weight) <= bins:
+        return np.arange(1, len(weight))
+    heavy = np.zeros(len(weight), np.bool_)
+    while True:
+        # A heavy value also parts what lies below it from what lies above, which costs a bin.
+        each = weight[~heavy].sum() / max(bins - 2 * int(heavy.sum()), 1)
+        new = ~heavy & (weight > each)
+        if not new.any() or 2 * int((heavy | new).sum()) >= bins:
+            break
+        heavy |= new
+    light = np.where(heavy, 0.0, weight)
+    middle = np.cumsum(light) - light / 2
+    which = np.floor(middle / each) if each > 0 else np.zeros(len(weight))
+    begins = (which[1:] != which[:-1]) | heavy[1:] | heavy[:-1]
+    return np.flatnonzero(begins) + 1

@@ -17,13 +17,11 @@ import pyarrow as pa
 
 from likely.errors import ColumnError, InputError, UnseenLevel, shown
 from likely.machinery.arrays import Floats
-from likely.table.arrow import text_array
+from likely.table.arrow import RowBatch, TextArray, text_array
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Cells, Codes, Texts
-from likely.table.columns import RowBatch, TextArray
 from likely.table.labels import Labels, bin_labels
 from likely.table.schema import Column, Schema
 from likely.table.texts import cells
-from likely.table.texts.date_parts import take_part
 from likely.table.texts.levels import LevelReader
 from likely.table.texts.numbers import (
     NO_TOKENS,
@@ -32,11 +30,12 @@ from likely.table.texts.numbers import (
     describe_text,
     is_text_column,
     parse_numbers,
+    parse_with_unit,
+    take_part,
     token_hashes,
 )
-from likely.table.texts.units import parse_with_unit
 from likely.table.views import text_cells
-from likely.table.words.tokens import first_broken, is_ascii
+from likely.table.words import first_broken, is_ascii
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

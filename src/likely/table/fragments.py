@@ -16,16 +16,11 @@ from likely.errors import InputError
 from likely.table.arrow import unpack_schema
 from likely.table.formats.columnar import ParquetSource
 from likely.table.formats.delimited import DelimitedSource
-from likely.table.formats.files import file_errors, list_files, split_inside
-from likely.table.formats.fingerprint import Stamp
+from likely.table.formats.files import Stamp, file_errors, list_files, split_inside
 from likely.table.formats.text_file import TextFile
-from likely.table.open import open_file
+from likely.table.open import find_record_end, open_file
 from likely.table.source import Source
-from likely.table.stream_blocks import find_record_end
-from likely.table.wrappers.concatenated import RecastSource, concatenate
-from likely.table.wrappers.remote import DeferredSource
-from likely.table.wrappers.repair import Repaired
-from likely.table.wrappers.watched import Watched
+from likely.table.wrappers import DeferredSource, RecastSource, Repaired, Watched, concatenate
 
 BYTES = 64 << 20
 """About so large are the fragments of a file, in bytes of the file."""

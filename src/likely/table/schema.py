@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from likely.errors import ColumnError, SchemaMismatch, nearest, shown
-from likely.table.words.tokens import Tokens
+from likely.table.words import Tokens
 
 Kind = Literal["nominal", "number", "date", "text", "identifier", "constant", "ignored"]
 Role = Literal["attribute", "target", "weight", "left out"]

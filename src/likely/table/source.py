@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from likely.errors import ColumnError, nearest, shown
 
 if TYPE_CHECKING:
-    from likely.table.arrow import ArrowBatch, ArrowSchema
-    from likely.table.columns import RowBatch
+    from likely.table.arrow import ArrowBatch, ArrowSchema, RowBatch
 
 
 @dataclass(frozen=True, slots=True)

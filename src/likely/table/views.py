@@ -13,9 +13,8 @@ import pyarrow as pa
 from likely.errors import InputError
 from likely.machinery.arrays import Bytes, Floats, Ints, Longs, Whole
 from likely.machinery.jit import inner, kernel
-from likely.table.arrow import ArrowArray, ArrowDictionary
+from likely.table.arrow import ArrowArray, ArrowDictionary, TextArray, TextColumn
 from likely.table.batch import Texts
-from likely.table.columns import TextArray, TextColumn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

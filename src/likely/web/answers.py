@@ -7,22 +7,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from likely.apply.answers import Answers, Mismatches
-from likely.apply.decide.decider import decider
-from likely.apply.decide.tables import Decisions
+from likely.apply.decide.decider import Decisions, decider
 from likely.apply.explain.explaining import explain
-from likely.apply.explain.odds import Unit
+from likely.apply.explain.ledger import Unit
 from likely.apply.predict import Predictions
 from likely.errors import SettingError
 from likely.models.contracts import Model
+from likely.models.loss import Loss
 from likely.models.posterior import Posterior
-from likely.probability.loss import Loss
 from likely.sums.columns.counts import Counts
 from likely.table.arrow import ArrowBatch
 from likely.table.labels import label
-from likely.table.output.payload import Format, read_payload, write_payload
+from likely.table.output.sink import Format, read_payload, write_payload
 from likely.table.rows import PLAIN
 from likely.table.source import Source
-from likely.web.limits import Limits, TableCheck
+from likely.web.guard import Limits, TableCheck
 
 Row: TypeAlias = Mapping[str, object]
 Answer: TypeAlias = dict[str, Any]

@@ -11,11 +11,9 @@ from starlette.concurrency import run_in_threadpool
 
 from likely.errors import LikelyError
 from likely.models.contracts import Model
-from likely.table.output.payload import Format
+from likely.table.output.sink import Format
 from likely.web import answers
-from likely.web.guard import Guard, Quick, Scope
-from likely.web.limits import MOST_ROWS, Limits
-from likely.web.refusals import add_refusals
+from likely.web.guard import MOST_ROWS, Guard, Limits, Quick, Scope, add_refusals
 
 REMARKS = "X-Likely-Remarks"
 QUICK, SMALL = 0.005, 1 << 16

@@ -10,8 +10,7 @@ from typing import Any, NoReturn
 
 from likely.errors import InputError, SettingError, shown
 from likely.models.contracts import Model
-from likely.web.guard import App
-from likely.web.limits import Limits
+from likely.web.guard import App, Limits
 
 HOST = "127.0.0.1"
 COLLECTED = (700, 10, 10)

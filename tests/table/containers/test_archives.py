@@ -14,7 +14,7 @@ import pytest
 
 import likely
 from likely.errors import InputError
-from likely.table.containers import archives
+from likely.table.formats import containers
 from likely.table.open import open_source
 
 CSV = "sky,play\nsun,yes\nrain,no\n"
@@ -124,7 +124,7 @@ def test_an_encrypted_member_is_a_sentence(tmp_path: Path) -> None:
 
 
 def test_what_is_made_to_fill_a_disk_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "_HARMLESS", 1 << 20)
+    monkeypatch.setattr(containers, "_HARMLESS", 1 << 20)
     big = "a,b\n" + "1,2\n" * (1 << 20)
     with pytest.raises(InputError, match="over 200 times its size"):
         open_source(archive(tmp_path / "d.zip", a_csv=big))

@@ -13,7 +13,7 @@ import pytest
 
 import likely
 from likely.errors import InputError
-from likely.table.elsewhere import lazy
+from likely.table import elsewhere
 from likely.table.open import open_source
 
 COLUMNS = {"x": [1.5, 2.5, 3.5, 4.5] * 10, "y": ["a", "a", "b", "b"] * 10}
@@ -25,10 +25,10 @@ def test_a_generator_is_kept_for_every_sweep_and_let_go_with_it() -> None:
     first = likely.fit(given, "y", likely.Logistic())
     again = likely.fit(given, "y", likely.Logistic())
     assert np.array_equal(first.posterior(ROWS).matrix, again.posterior(ROWS).matrix)
-    kept = len(lazy._kept)
+    kept = len(elsewhere._kept)
     del given
     gc.collect()
-    assert len(lazy._kept) == kept - 1
+    assert len(elsewhere._kept) == kept - 1
 
 
 def test_iterators_of_every_kind(tmp_path: Path) -> None:

@@ -12,17 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.apply.decide.decider import decider
-from likely.apply.decide.decision import Costs, Decision, make_decision
-from likely.apply.decide.integrals import integrals, turns
-from likely.apply.decide.missing import is_missing
-from likely.apply.decide.panels import panels, starts_of
-from likely.apply.decide.priors import NewPrior
-from likely.apply.decide.wrapper import describer_sentence, unwrap
+from likely.apply.decide.decider import Costs, Decision, decider, make_decision
+from likely.apply.decide.missing import integrals, is_missing, panels, starts_of, turns
+from likely.apply.decide.priors import NewPrior, describer_sentence, unwrap
 from likely.errors import SettingError, shown
 from likely.models.contracts import Model, setting_of
+from likely.models.loss import Loss
 from likely.models.posterior import Matrix, Posterior
-from likely.probability.loss import Loss
 from likely.table.batch import UNSEEN_CODE, Batch, Codes
 
 if TYPE_CHECKING:

@@ -1,26 +1,215 @@
-"""`decide`: rows in, actions out. Puts together prior, missing cells, loss and rows like no other; scores batches."""
+"""`decide`: rows in, actions of least expected loss out, for a batch, a table or a stream."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
-from likely.apply.decide.decision import Costs, Decision, RowDecision, TableDecision, make_decision, together
+import numpy as np
+
+from likely.apply.answers import Answers, answer_table
 from likely.apply.decide.familiar import Familiar, familiar
 from likely.apply.decide.missing import HOW_AVERAGED, by_missing, unaveraged
 from likely.apply.decide.priors import NewPrior, prior_of, with_prior
-from likely.errors import SettingError, shown
+from likely.errors import SettingError, nearest, shown
+from likely.intake.reading import Reading
 from likely.machinery.threads import in_order
 from likely.models.contracts import Model
+from likely.models.kernels import TIE
+from likely.models.loss import Loss
 from likely.models.model import numbered
-from likely.models.posterior import Posterior
-from likely.probability.loss import Loss
-from likely.table.formats.frames import FrameKind
+from likely.models.posterior import Matrix, Posterior, join_posteriors, why_undecided
+from likely.table.formats.memory import FrameKind, to_frame
 from likely.table.open import open_source
+from likely.table.output.sink import decision_batch, decision_names
 from likely.table.rows import Columns, MixedRow, Row
 from likely.table.source import Source
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from likely.table.arrow import ArrowBatch
+
+
+# The decision: for each row the action of least expected loss. Knows probabilities and costs, no model, no table.
+
+NONE_OF_THESE = "none of these"
+"""What is said of a row that is unlike all that the model knows."""
+UNDECIDED, STRANGE = -1, -2
+"""The codes of rows without an action."""
+
+
+class Costs:
+    """The costs of a loss for some classes, as arrays (classes, actions)."""
+
+    def __init__(self, loss: Loss, classes: Sequence[str]) -> None:
+        self.loss = loss
+        exact = [[Fraction(c) for c in row] for row in loss.rows(classes)]
+        self.table: Matrix = np.array([[float(c) for c in row] for row in exact]).reshape(len(exact), -1)
+        # What every action costs alike decides nothing. Without it (taken off exactly, so that the costliest action
+        # of each class is at 0) zero-one loss compares -P(class), bit for bit what the most probable class compares.
+        apart = [[float(c - most) for c in row] for row in exact for most in [max(row)]]
+        self.apart: Matrix = np.array(apart).reshape(len(exact), -1)
+
+    @property
+    def span(self) -> float:
+        """The most that one action may cost less than another."""
+        return float(-self.apart.min()) if self.apart.size else 0.0
+
+    def expected(self, chances: Matrix, apart: bool = False) -> Matrix:
+        """Sum over classes of P(class) * cost, (rows, actions); class after class, so that no batch changes a bit."""
+        costs = self.apart if apart else self.table
+        out = np.zeros((len(chances), costs.shape[1]))
+        for k, row in enumerate(costs):
+            out += chances[:, k, None] * row
+        return out
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The action of least expected loss for each row, what each action is expected to cost, and by how much it wins.
+
+    >>> p = Posterior.of(("cancer", "healthy"), np.log([[0.00784, 0.02976]]))
+    >>> d = make_decision(p, Loss({"cancer": {"send home": 10}, "healthy": {"operate": 1}}))
+    >>> d.action, round(d.expected_loss("send home"), 3), round(d.margin, 3)
+    ('operate', 2.085, 1.294)
+    """
+
+    loss: Loss
+    posterior: Posterior
+    expected: Matrix
+    """Expected loss, (rows, actions); NaN where a row has no probabilities."""
+    codes: NDArray[np.intp]
+    """Index of the action; the first of equals; -1 where there is none, -2 for "none of these"."""
+    margins: NDArray[np.float64]
+    """How much less the action costs than the second best, expected; NaN where a row has no probabilities."""
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        return self.loss.actions
+
+    @property
+    def one(self) -> bool:
+        return self.posterior.one
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def action(self) -> str | list[str | None] | None:
+        """The action; None where a row allows none; "none of these" where it is unlike all that the model knows."""
+        names = [*self.actions, NONE_OF_THESE, None]  # codes -2 and -1 count from the end
+        found = [names[c] for c in self.codes]
+        return found[0] if self.one else found
+
+    @property
+    def margin(self) -> float | NDArray[np.float64]:
+        return float(self.margins[0]) if self.one else self.margins
+
+    def expected_loss(self, action: str | None = None) -> float | NDArray[np.float64]:
+        """The expected loss of an action, or of the best one, for the one row or for every row."""
+        if action is None:
+            least = self.expected.min(axis=1) if self.expected.size else np.empty(0)
+            return float(least[0]) if self.one else least
+        if action not in self.actions:
+            raise SettingError(f"The loss has no action {shown(action)}. {nearest(action, self.actions)}")
+        column = self.expected[:, self.actions.index(action)]
+        return float(column[0]) if self.one else column
+
+    @property
+    def reason(self) -> str | list[str | None] | None:
+        """Why a row has no action; None where it has one."""
+        names = [None, *reasons(self.posterior.proper)]
+        found = [names[-min(c, 0)] for c in self.codes.tolist()]
+        return found[0] if self.one else found
+
+    def batch(self, kept: ArrowBatch | None = None) -> ArrowBatch:
+        """Action, expected losses, margin and reason of every row as columns, after those of `kept`."""
+        others, why = (None, NONE_OF_THESE), reasons(self.posterior.proper)
+        return decision_batch(self.actions, others, why, self.codes, self.expected, self.margins, kept)
+
+    def frame(self) -> Any:
+        """Action, expected losses, margin and reason of every row, in the kind of frame that the rows came in, with its
+        index; a pyarrow Table where they came in none (a file, a dict, a list), which has `to_pandas`.
+        """
+        return to_frame(self.batch(), self.posterior.frames)
+
+    def __repr__(self) -> str:
+        if not self.one:
+            return f"<Decision: {len(self)} rows, actions {', '.join(shown(a, 20) for a in self.actions[:6])}>"
+        if self.codes[0] < 0:
+            return f"<Decision: {shown(self.action)}; {self.reason}>"
+        costs = (f"{shown(a, 20)} {e:.4g}" for a, e in zip(self.actions, self.expected[0], strict=True))
+        return f"<Decision: {shown(self.action, 20)}; expected loss: {', '.join(costs)}>"
+
+
+class RowDecision(Decision):
+    """The decision about one row: one action, one margin, one reason."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def action(self) -> str | None: ...
+        @property
+        def margin(self) -> float: ...
+        @property
+        def reason(self) -> str | None: ...
+        def expected_loss(self, action: str | None = None) -> float: ...
+
+
+class TableDecision(Decision):
+    """The decisions about the rows of a table: actions and reasons are lists, margins and losses arrays."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def action(self) -> list[str | None]: ...
+        @property
+        def margin(self) -> NDArray[np.float64]: ...
+        @property
+        def reason(self) -> list[str | None]: ...
+        def expected_loss(self, action: str | None = None) -> NDArray[np.float64]: ...
+
+
+def reasons(proper: bool) -> tuple[str, str]:
+    """Why rows have no action: codes -1 and -2."""
+    return why_undecided(proper), "unlike the training rows"
+
+
+def make_decision(
+    posterior: Posterior, loss: Loss, strange: NDArray[np.bool_] | None = None, costs: Costs | None = None
+) -> RowDecision | TableDecision:
+    """Decide every row of a posterior; rows that are `strange` are none of the classes."""
+    own = costs or Costs(loss, posterior.classes)
+    expected, apart = own.expected(posterior.matrix), own.expected(posterior.matrix, apart=True)
+    if apart.size:
+        # Costs apart are all 0 or below, so their sums are off by a few units in the last place at most, and actions
+        # that cost the same do so exactly.
+        least = apart.min(axis=1, keepdims=True)
+        apart = np.where(apart <= least * (1 - TIE), least, apart)
+    codes = apart.argmin(axis=1)
+    two = np.partition(apart, 1, axis=1)[:, :2] if len(apart) else np.empty((0, 2))
+    margins = two[:, 1] - two[:, 0]
+    undefined = posterior.undefined
+    expected[undefined], margins[undefined], codes[undefined] = np.nan, np.nan, UNDECIDED
+    if strange is not None:
+        codes[strange] = STRANGE
+    kind = RowDecision if posterior.one else TableDecision
+    return kind(loss, posterior, expected, codes, margins)
+
+
+def together(parts: Sequence[Decision], loss: Loss, classes: tuple[str, ...], one: bool) -> Decision:
+    """Decisions about consecutive batches as one."""
+    posterior = join_posteriors(classes, [p.posterior for p in parts], one)
+    if not parts:
+        return make_decision(posterior, loss)
+    arrays = (np.concatenate([getattr(p, name) for p in parts]) for name in ("expected", "codes", "margins"))
+    return (RowDecision if one else TableDecision)(loss, posterior, *arrays)
+
+
+# `decide`: rows in, actions out. Puts together prior, missing cells, loss and rows like no other; scores batches.
 
 Rule: TypeAlias = Literal["loss", "map", "ml"]
 RULES = ("loss", "map", "ml")
@@ -182,3 +371,85 @@ def decide(
         model, loss, rule=rule, prior=prior, missing_by=missing_by, unlike=unlike, training=training, seed=seed
     )
     return how.decide(data)
+
+
+# Decisions about a whole table, streamed from a source to a file, to standard output or to whoever asks.
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What happened on the way: rows, how often each action was chosen, and remarks for people."""
+
+    rows: int
+    chosen: dict[str, int]
+    undecided: int
+    strange: int
+    remarks: tuple[str, ...]
+
+
+class Decisions(Answers[Decision]):
+    """The action of each row, with what each action is expected to cost; `each` is handed those of every batch."""
+
+    def __init__(self, how: Decider, each: Callable[[Decision], None] | None = None) -> None:
+        super().__init__(how.model)
+        self.how, self.names, self._each = how, decision_names(how.loss.actions), each
+        self.times = np.zeros(len(how.loss.actions), np.int64)
+        self.undecided = self.strange = 0
+
+    def batches(self, source: Source, columns: list[str] | None) -> Iterator[tuple[ArrowBatch, Decision]]:
+        return self.how.decisions(source, columns)
+
+    def add(self, answer: Decision) -> None:
+        if self._each is not None:
+            self._each(answer)
+        self.mismatches.add(answer.posterior)
+        self.times += np.bincount(answer.codes[answer.codes >= 0], minlength=len(self.times))
+        self.undecided += int((answer.codes == UNDECIDED).sum())
+        self.strange += int((answer.codes == STRANGE).sum())
+
+    def empty(self) -> Decision:
+        return make_decision(Posterior.of(self.model.classes, np.empty((0, len(self.model.classes)))), self.how.loss)
+
+    def columns(self, answer: Decision, kept: ArrowBatch | None) -> ArrowBatch:
+        return answer.batch(kept)
+
+    def decided(self) -> Decided:
+        """What all rows come to."""
+        proper = self.model.proper
+        remarks = [*self.how.notes, *self.mismatches.remarks()]
+        if not proper and self.rows:
+            name = type(self.model.learner).__name__
+            remarks.append(f"{name} outputs scores, not probabilities, so expected losses are rough.")
+        for count, reason in zip((self.undecided, self.strange), reasons(proper), strict=True):
+            if count:
+                number = "1 row has" if count == 1 else f"{count:,} rows have"
+                remarks.append(f"{number} no action of the loss: {reason}.")
+        chosen = dict(zip(self.how.loss.actions, self.times.tolist(), strict=True))
+        return Decided(self.rows, chosen, self.undecided, self.strange, tuple(remarks))
+
+
+def decide_table(
+    how: Decider,
+    data: object,
+    path: str | None,
+    reading: Reading | None = None,
+    *,
+    keep: bool = False,
+    each: Callable[[Decision], None] | None = None,
+    quote_formulas: bool = False,
+) -> Decided:
+    """Write the action of every row of `data`, with what each action is expected to cost; without a path, to standard
+    output. With `each` nothing is written: it is handed the decision of every batch. `quote_formulas` is as in
+    `predict_table`.
+    """
+    written = None if each is not None else "-" if path is None else path
+    done = answer_table(
+        lambda: Decisions(how, each),
+        data,
+        written,
+        reading or Reading(),
+        keep=keep,
+        once=each is not None,
+        quote_formulas=quote_formulas,
+    )
+    return done.decided()

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.apply.decide.missing import is_missing
-from likely.apply.decide.wrapper import describer_sentence, unwrap
+from likely.apply.decide.priors import describer_sentence, unwrap
 from likely.errors import InputError, SettingError, shown
 from likely.machinery.arrays import Floats
 from likely.models.contracts import Model, setting_of
-from likely.models.factors.patterns import patterns
+from likely.models.factors.normal import patterns
 from likely.models.model import numbered
 from likely.models.posterior import Posterior
 from likely.table.batch import MISSING_CODE, Batch, Codes

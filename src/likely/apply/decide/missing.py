@@ -1,30 +1,32 @@
-"""What a missing cell means for a decision, three ways: left out, averaged over its values, or evidence by itself."""
+"""What a missing cell means for a decision: left out, averaged over its values, or evidence by itself."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from likely.apply.decide.wrapper import Wrapper, wrap
+from likely.apply.decide.priors import Wrapper, wrap
 from likely.errors import SettingError, shown
 from likely.machinery.arrays import Floats
 from likely.models.contracts import Model, Search, Terms, begin_learning, setting_of
-from likely.models.factors.patterns import patterns
+from likely.models.factors.normal import patterns
 from likely.models.posterior import Matrix, Posterior
-from likely.models.working.product import by_class
-from likely.models.working.records import Step, Working
-from likely.models.working.total import added
-from likely.models.working.writing import clean, signed
+from likely.models.shapes import BinTable, Block, Density, JointTable, MultivariateNormal, OneDependence, Tree, sum_of
+from likely.models.working.records import Step, Working, clean, signed
+from likely.models.working.working import added, by_class
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
-from likely.sums.words.words import Words
+from likely.sums.words.counting import Words
 from likely.table.batch import MISSING_CODE, Batch, Codes, Texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+# What a missing cell means for a decision, three ways: left out, averaged over its values, or evidence by itself.
 
 MissingBy: TypeAlias = Literal["left-out", "averaged", "informative"]
 WAYS = ("left-out", "averaged", "informative")
@@ -250,3 +252,181 @@ def fill_cells(
         codes = np.array([cells.labels.index[str(v)] for v in values], np.int32)
         return Codes(codes[index], cells.labels)
     return np.asarray(values, np.float64)[index]
+
+
+# Integrals over the values of a number: Gauss-Kronrod on panels that are halved where that pays. Knows no model.
+
+# Kronrod's 15 points on [-1, 1] and their weights; every second one is a point of Gauss, with the weights below.
+_HALF = np.array(
+    [
+        0.991455371120812639206854697526329,
+        0.949107912342758524526189684047851,
+        0.864864423359769072789712788640926,
+        0.741531185599394439863864773280788,
+        0.586087235467691130294144691693270,
+        0.405845151377397166906606412076961,
+        0.207784955007898467600689403773245,
+    ]
+)
+_KRONROD = np.array(
+    [
+        0.022935322010529224963732008058970,
+        0.063092092629978553290700663189204,
+        0.104790010322250183839876322541518,
+        0.140653259715525918745189590510238,
+        0.169004726639267902826583426598550,
+        0.190350578064785409913256402421014,
+        0.204432940075298892414161999234649,
+    ]
+)
+_GAUSS = np.array([0.129484966168869693270611432679082, 0.279705391489276667901467771423780,
+                   0.381830050505118944950369775488975])  # fmt: skip
+POINTS = np.concatenate([-_HALF, [0.0], _HALF[::-1]])
+WEIGHTS = np.concatenate([_KRONROD, [0.209482141084727828012999174891714], _KRONROD[::-1]])
+_COARSE = np.zeros(15)
+_COARSE[1::2] = np.concatenate([_GAUSS, [0.417959183673469387755102040816327], _GAUSS[::-1]])
+
+Choice = Callable[["NDArray[np.float64]"], "NDArray[np.intp]"]
+Values = Callable[["NDArray[np.float64]"], "NDArray[np.float64]"]
+
+
+def integrals(
+    values: Values, edges: NDArray[np.float64], accuracy: NDArray[np.float64], most: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The integrals of several functions at once, from the first to the last edge, and how far each may be off.
+
+    `values(x)` gives a row of values for each x. Panels are halved until every function is as accurate as `accuracy`
+    says, or `most` points have been looked at. All weights are positive, so that what is never negative
+    has no negative integral.
+
+    >>> total, error = integrals(lambda x: np.exp(-x * x)[:, None], np.array([-9.0, 0.0, 9.0]), np.array([1e-12]), 9999)
+    >>> bool(abs(total[0] - np.sqrt(np.pi)) < 1e-12), bool(error[0] < 1e-12)
+    (True, True)
+    """
+    low, high = edges[:-1], edges[1:]
+    fine, error = _panels(values, low, high)
+    looked = 15 * len(low)
+    while (error.sum(axis=0) > accuracy).any() and looked < most:
+        # The panels that hold the last tenth of the error may stay as they are.
+        share = (error / np.maximum(error.sum(axis=0), np.nextafter(0, 1))).max(axis=1)
+        wide = (high - low) > 4 * np.spacing(np.maximum(np.abs(low), np.abs(high)))
+        chosen = np.flatnonzero(wide & (share > 0.1 / len(low)))
+        chosen = chosen[np.argsort(-share[chosen], kind="stable")][: max(1, (most - looked) // 30)]
+        if not len(chosen):
+            break
+        middle = (low[chosen] + high[chosen]) / 2
+        left, right = np.concatenate([low[chosen], middle]), np.concatenate([middle, high[chosen]])
+        more, off = _panels(values, left, right)
+        looked += 15 * len(left)
+        kept = np.ones(len(low), np.bool_)
+        kept[chosen] = False
+        low, high = np.concatenate([low[kept], left]), np.concatenate([high[kept], right])
+        fine, error = np.concatenate([fine[kept], more]), np.concatenate([error[kept], off])
+    order = np.argsort(low, kind="stable")  # added up in one order, however the panels came about
+    return fine[order].sum(axis=0), error[order].sum(axis=0)
+
+
+def turns(choice: Choice, edges: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Where a choice between a few things changes, to the last bit: the first number on the other side.
+
+    It is looked for between edges and between Kronrod's points of all panels. A kink that lies unseen between an edge
+    and the first point would spoil both the integral and its estimate of error (tests/deciding/test_asking.py).
+
+    >>> turns(lambda x: (x > 0.1).astype(np.intp), np.array([0.0, 1.0, 2.0])).tolist()
+    [0.10000000000000002]
+    """
+    middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
+    points = np.unique(np.concatenate([edges, (middle[:, None] + half[:, None] * POINTS).reshape(-1)]))
+    codes = choice(points)
+    left, right, before, after = points[:-1], points[1:], codes[:-1], codes[1:]
+    found: list[NDArray[np.float64]] = []
+    while len(apart := np.flatnonzero(before != after)):
+        left, right, before, after = left[apart], right[apart], before[apart], after[apart]
+        low, high = left, right
+        while len(open_ := np.flatnonzero(np.nextafter(low, high) < high)):
+            at = low[open_] / 2 + high[open_] / 2
+            same = choice(at) == before[open_]
+            low, high = low.copy(), high.copy()
+            low[open_[same]], high[open_[~same]] = at[same], at[~same]
+        found.append(high)
+        # Beyond it there may be a third thing, and another turn before the right end.
+        left, before = high, choice(high)
+    return np.unique(np.concatenate(found)) if found else np.empty(0)
+
+
+def _panels(
+    values: Values, low: NDArray[np.float64], high: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    middle, half = (low + high) / 2, (high - low) / 2
+    at = (middle[:, None] + half[:, None] * POINTS).reshape(-1)
+    found = values(at).reshape(len(low), 15, -1) * half[:, None, None]
+    fine, coarse = np.einsum("k,pkf->pf", WEIGHTS, found), np.einsum("k,pkf->pf", _COARSE, found)
+    return fine, np.abs(fine - coarse)
+
+
+# Where the density of a number may peak under a model, and where its bins begin: what integrals and sums go by.
+
+_STEPS = np.concatenate([4.0 ** np.arange(-20, 1), [2.0, 4.0, 8.0, 16.0, 40.0]])
+_AROUND = np.concatenate([-_STEPS, [0.0], _STEPS])
+_QUANTILES = np.arange(33) / 32
+
+
+def _terms(model: Model) -> tuple[object, ...]:
+    shape = model.shape()
+    if isinstance(shape, OneDependence):
+        return (shape,)
+    found = None if shape is None else sum_of(shape)
+    return () if found is None else found[0].terms
+
+
+def starts_of(model: Model, name: str) -> NDArray[np.float64] | None:
+    """The least number of each bin but the first, where the model reads a number as a bin; None for a density."""
+    for term in _terms(model):
+        match term:
+            case BinTable() if term.name == name:
+                return term.starts
+            case Block() | JointTable():
+                joint = term.joint if isinstance(term, Block) else term
+                if isinstance(joint, JointTable) and name in joint.names:
+                    return joint.starts_of(joint.names.index(name))
+            case Tree() | OneDependence():
+                return next((a.edges for a in term.axes if a.name == name and a.edges is not None), np.empty(0))
+    return None
+
+
+def panels(model: Model, name: str) -> NDArray[np.float64]:
+    """Edges between which a density of these numbers is smooth: close to every class's mean and values, and far out.
+
+    A density peaks at means and values, is as narrow as a class's spread (or much narrower, where the variance has a
+    small floor), and is gone forty deviations away.
+    """
+    edges: list[NDArray[np.float64]] = []
+    sizes = [(float(m), float(d)) for m, d in _believed(model, name)]
+    statistic = model.summary.columns[name]
+    assert isinstance(statistic, Numbers)
+    values, table = statistic.tally()
+    weight = table.floats()
+    for own in (weight.sum(axis=1), *weight.T) if len(values) else ():
+        total = own.sum()
+        if total > 0:
+            mean = float((values * own).sum() / total)
+            sizes.append((mean, float(np.sqrt((own * (values - mean) ** 2).sum() / total))))
+            below = np.cumsum(own) / total
+            edges.append(values[np.minimum(np.searchsorted(below, _QUANTILES), len(values) - 1)])
+    widest = max((d for _, d in sizes), default=0.0)
+    for mean, deviation in sizes:
+        edges += [mean + size * _AROUND for size in {deviation, widest}]
+    out = np.unique(np.concatenate(edges)) if edges else np.empty(0)
+    return out[np.isfinite(out)]
+
+
+def _believed(model: Model, name: str) -> Iterator[tuple[float, float]]:
+    """Mean and deviation of the attribute in each class, where the model has them."""
+    for term in _terms(model):
+        joint = term.joint if isinstance(term, Block) else term
+        match joint:
+            case Density() if joint.name == name:
+                yield from zip(joint.normal.mean, joint.normal.deviation, strict=True)
+            case MultivariateNormal() if name in joint.names:
+                place = joint.names.index(name)
+                yield from zip(joint.mean[:, place], joint.deviation[:, place], strict=False)

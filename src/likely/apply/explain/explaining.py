@@ -9,15 +9,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.apply.decide.missing import by_missing
-from likely.apply.explain.ledger import REST, Entry, Ledger, Order, ruled_out
-from likely.apply.explain.odds import UNITS, Unit, log_odds_of, steps_between, steps_of_rest
+from likely.apply.explain.ledger import (
+    REST,
+    UNITS,
+    Entry,
+    Ledger,
+    Order,
+    Unit,
+    log_odds_of,
+    ruled_out,
+    steps_between,
+    steps_of_rest,
+)
 from likely.apply.explain.pieces import Piece, pieces_of
 from likely.apply.explain.row import QueryRow, read_row
 from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.models.contracts import Model
+from likely.models.fractions import tie_text
 from likely.models.posterior import Posterior
 from likely.models.settings import check_choice
-from likely.probability.writing import tie_text
 from likely.table.labels import label
 
 if TYPE_CHECKING:

@@ -1,7 +1,4 @@
-"""The ledger of one answer: prior odds times the likelihood ratio of each value is the posterior odds; and its words.
-
-Holds what was computed (explaining.py) and writes it: sentences, and lines with a small bar for each piece of evidence.
-"""
+"""The ledger of one answer: prior odds times the likelihood ratio of each value is the posterior odds."""
 
 from __future__ import annotations
 
@@ -9,15 +6,139 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from likely.apply.explain.marking import Span
-from likely.apply.explain.odds import Unit, in_unit, sum_ratios
-from likely.apply.explain.pieces import Kind
+import numpy as np
+
+from likely.apply.explain.pieces import Kind, Span
 from likely.apply.explain.row import State
-from likely.apply.explain.words import clean, percent, power_of_ten, times
-from likely.machinery.html import html_table
+from likely.errors import shown
+from likely.machinery.text_files import html_table
 from likely.models.working.records import Working
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+# Odds of one class against another or against the rest, as sums of steps. Arrays of logs in, logs out; -inf is
+# kept.
+
+Unit = Literal["bits", "decibans", "nats", "odds"]
+UNITS: tuple[Unit, ...] = ("bits", "decibans", "nats", "odds")
+_NATS = {"bits": math.log(2), "decibans": math.log(10) / 10, "nats": 1.0}
+
+
+def in_unit(log: float, unit: Unit) -> float:
+    """A log in nats as people read it; a factor of the odds where the unit is 'odds'.
+
+    >>> in_unit(math.log(8), "bits"), round(in_unit(math.log(100), "decibans"), 9), round(in_unit(math.log(3), "odds"))
+    (3.0, 20.0, 3)
+    """
+    if unit != "odds":
+        return log / _NATS[unit]
+    return math.exp(log) if log < 709 else math.inf
+
+
+def minus(top: float, bottom: float) -> float | None:
+    """log of a ratio; None where both are impossible."""
+    if top == -math.inf and bottom == -math.inf:
+        return None
+    return top - bottom
+
+
+def log_total(logs: NDArray[np.float64]) -> float:
+    """log of the sum of exp(logs); -inf where all of them are."""
+    top = float(logs.max(initial=-math.inf))
+    return top if top == -math.inf else top + math.log(float(np.exp(logs - top).sum()))
+
+
+def log_odds_of(joint: NDArray[np.float64], a: int, b: int | None) -> float | None:
+    """log of P(a) / P(b), or of P(a) / P(not a) where b is None."""
+    return minus(float(joint[a]), log_total(np.delete(joint, a)) if b is None else float(joint[b]))
+
+
+def steps_between(pieces: Sequence[NDArray[np.float64]], a: int, b: int) -> list[float | None]:
+    """What each piece adds to log P(a) / P(b): they are independent of each other and of their order."""
+    return [minus(float(logs[a]), float(logs[b])) for logs in pieces]
+
+
+def steps_of_rest(
+    pieces: Sequence[NDArray[np.float64]], a: int, before: NDArray[np.float64] | None = None
+) -> list[float | None]:
+    """What each piece adds to log P(a) / P(not a), one after the other in this order, `before` having come first.
+
+    log P(piece | a) / P(piece | not a, pieces before): the rest weighs its classes by what has come before. The steps
+    telescope, so that they add up to the log odds. Once the rest is impossible, nothing more can be said for a.
+    """
+    so_far = np.zeros(len(pieces[0])) if before is None else before
+    # Before anything has come, P(a) / P(not a) is no odds yet: the first piece, the prior, sets it.
+    rest = 0.0 if before is None else log_total(np.delete(so_far, a))
+    out: list[float | None] = []
+    for logs in pieces:
+        so_far = so_far + logs
+        now = log_total(np.delete(so_far, a))
+        if rest == -math.inf:
+            out.append(-math.inf if logs[a] == -math.inf else 0.0)
+        else:
+            out.append(minus(float(logs[a]), now - rest if now > -math.inf else now))
+        rest = now
+    return out
+
+
+def sum_ratios(ratios: Sequence[float | None]) -> float | None:
+    """Steps added up; None where one of them is, or where one side is impossible here and the other there."""
+    if any(r is None for r in ratios) or {math.inf, -math.inf} <= set(ratios):
+        return None
+    return math.fsum(r for r in ratios if r is not None)
+
+
+# Names, probabilities and ratios as people read them. Everything that came from data is escaped here.
+
+_SMALL = ("twice", *(f"{n} times" for n in ("three", "four", "five", "six", "seven", "eight", "nine", "ten")))
+
+
+def clean(text: str | None, limit: int = 30) -> str:
+    """A name or a cell as it may stand in a line."""
+    return shown("" if text is None else text, limit)[1:-1] or "''"
+
+
+def percent(chance: float) -> str:
+    """A probability in per cent: never 100 where it is less, never 0 where it is more.
+
+    >>> percent(0.2054), percent(0.99999), percent(1.0), percent(1e-9)
+    ('20.5 %', '99.999 %', '100 %', '1e-07 %')
+    """
+    value = 100 * chance
+    if chance >= 1 or chance <= 0:
+        return f"{value:.0f} %"
+    if chance < 0.001:
+        return f"{value:.2g} %"
+    if chance > 0.999:
+        digits = max(1, math.ceil(-math.log10(1 - chance)) - 2)
+        return f"{value:.{min(digits + 1, 14)}f}".rstrip("0").rstrip(".") + " %"
+    return f"{value:.1f} %"
+
+
+def times(log: float) -> str:
+    """How many times as likely, from the log of a ratio of one or more.
+
+    >>> times(math.log(2)), times(math.log(1.8)), times(math.log(2500)), times(2000.0), times(1e200)
+    ('twice', '1.8 times', '2,500 times', '10^868.6 times', '10^4.34e+199 times')
+    """
+    if log > math.log(1e6):
+        return f"{power_of_ten(log)} times"
+    ratio = math.exp(log)
+    told = f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.{2 if ratio >= 1.095 else 3}g}"
+    return _SMALL[int(told) - 2] if told.isdigit() and 2 <= int(told) <= 10 else f"{told} times"
+
+
+def power_of_ten(log: float) -> str:
+    digits = log / math.log(10)
+    return f"10^{digits:.1f}" if digits < 1e6 else f"10^{digits:.3g}"
+
+
+# The ledger of one answer: prior odds times the likelihood ratio of each value is the posterior odds; and its
+# words.
 
 Order = Literal["size", "schema"]
 REST = "rest"

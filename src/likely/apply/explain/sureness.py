@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.apply.decide.wrapper import unwrap
-from likely.apply.explain.density_doubt import doubt_of
-from likely.apply.explain.doubt import HALF, Behind, log_gamma, variance
+from likely.apply.decide.priors import unwrap
+from likely.apply.explain.doubt import HALF, Behind, doubt_of, log_gamma, variance
 from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.models.contracts import Model
 from likely.models.posterior import Matrix, Posterior

@@ -1,4 +1,4 @@
-"""Commands that measure on held-out rows: compare, curve, repeats, doctor."""
+"""Commands that measure on held-out rows: look, compare, curve, repeats, doctor."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 import click
 
 from likely.cli import terminal
-from likely.cli.asking import target_argument
 from likely.cli.help import command
 from likely.cli.learning import Learning, learning_options, spec_options
 from likely.cli.options import (
@@ -16,10 +15,14 @@ from likely.cli.options import (
     dealing_options,
     folds_option,
     json_option,
+    loss_option,
     seed_option,
+    target_argument,
 )
 from likely.cli.output import out_option
 from likely.errors import SettingError
+
+# Commands that measure on held-out rows: compare, curve, repeats, doctor.
 
 
 @command(short_help="Compare all learners, cross-validated on the same folds.")
@@ -43,9 +46,9 @@ def compare(data: object, how: Learning, names: tuple[str, ...], dealing: Values
     the file.
     """
     from likely.evaluate.compare import compare as compare_learners
-    from likely.models.field import field_of
-    from likely.models.learners import learner_written
-    from likely.present.report.comparison import present_comparison
+    from likely.models.default import field_of
+    from likely.models.registry import learner_written
+    from likely.present.report.evaluation import present_comparison
 
     usual, _ = field_of(0)  # their names may be used as the table prints them: "NaiveBayes, kernel"
     learners = {name: usual.get(name) or learner_written(name) for name in names} or None
@@ -78,7 +81,7 @@ def curve(data: object, how: Learning, folds: int, steps: int, seed: int, svg: s
     from likely.evaluate.curve import curve as learning_curve
 
     record = how.run(learning_curve, data, how.learner, folds=folds, steps=steps, seed=seed)
-    from likely.present.report.curve import draw_curve, present_curve
+    from likely.present.report.evaluation import draw_curve, present_curve
 
     if svg is not None:
         from likely.sums import state
@@ -105,8 +108,8 @@ def repeats(data: object, how: Learning, most: int, folds: int, seed: int, every
     twice and is overconfident. For the worst pairs, cross-validation shows what joining them (--block) or dropping one
     (--type COLUMN=ignore) would change.
     """
-    from likely.evaluate.repeats import repeats as find_repeats
-    from likely.present.report.repeats import present_repeats
+    from likely.evaluate.compare import repeats as find_repeats
+    from likely.present.report.evaluation import present_repeats
 
     record = how.run(find_repeats, data, how.learner, most=most, folds=folds, seed=seed)
     terminal.answer(as_json, record.json, lambda: present_repeats(record, everything))
@@ -138,9 +141,91 @@ def doctor(
     rows; and rows whose class is so improbable, by models that have not seen them, that it may be wrong.
     """
     from likely.evaluate.doctor import doctor as examine
-    from likely.present.report.checkup import present_checkup
+    from likely.present.report.evaluation import present_checkup
 
     record = how.run(examine, data, how.learner, suspects=suspects, folds=folds, seed=seed)
     terminal.answer(as_json, record.json, lambda: present_checkup(record, everything))
     if fail and record.grave:
         raise click.exceptions.Exit(1)
+
+
+# likely look: a picture of a target: how well it can be predicted, by what, and why.
+
+
+@command(short_help="How well can a target be predicted, by what, and why.")
+@data_argument()
+@target_argument
+@dealing_options
+@click.option("--positive", metavar="CLASS", help="The class of interest; by default the rarer of two.")
+@click.option(
+    "--all",
+    "--full",
+    "everything",
+    is_flag=True,
+    help="Show everything: scores by class, curves, every attribute and column.",
+)
+@out_option("FILE.html", "Where to write the page; else TARGET.html.", "page")
+@click.option("--no-page", is_flag=True, help="Write no page.")
+@click.option("--open", "open_page", is_flag=True, help="Open the page in the browser.")
+@click.option(
+    "--study", is_flag=True, help="The page also compares learners and draws a learning curve, however large the table."
+)
+@loss_option
+@json_option
+@click.option("--md", "as_markdown", is_flag=True, help="Print Markdown.")
+@learning_options
+def look(
+    data: object,
+    how: Learning,
+    dealing: Values,
+    positive: str | None,
+    everything: bool,
+    out: str | None,
+    no_page: bool,
+    open_page: bool,
+    study: bool,
+    as_json: bool,
+    as_markdown: bool,
+) -> None:
+    """Show how well TARGET can be predicted from the other columns of DATA, by what, and why.
+
+    DATA is a file (CSV, Parquet, Arrow, JSON lines, ARFF; .gz and .zst too), a folder, a glob in quotes, or - for
+    standard input. With --loss it shows what deciding costs, in place of how often the class is right.
+
+    It also writes a page, TARGET.html: one file that opens in any browser, without a network, and holds no row of the
+    data; --open shows it. With --json or --md it does so only with --out or --open.
+    """
+    from likely.evaluate.look import look as look_at
+
+    if no_page and out is not None:
+        raise SettingError("--out names a page, and --no-page wants none. Leave one of them out.")
+    if no_page and open_page:
+        raise SettingError("--open opens the page, and --no-page wants none. Leave one of them out.")
+    if as_json and as_markdown:
+        raise SettingError("--json and --md cannot both be printed. Leave one of them out.")
+    wants_page = not no_page and (out is not None or open_page or not (as_json or as_markdown))
+    more = {"loss": how.loss, "positive": positive, "picture": wants_page}
+    record = how.run(look_at, data, how.learner, **more, **dealing)
+    if as_markdown:
+        from likely.present.report.look import present_look
+        from likely.present.sections import as_markdown as marked
+
+        terminal.write(marked(present_look(record, everything)).rstrip("\n"))
+    elif as_json:
+        terminal.write_bytes(record.json())
+    else:
+        from likely.present.report.look import present_look
+
+        terminal.show(present_look(record, everything))
+    if wants_page:
+        from likely.cli.output import show_page, write_page
+        from likely.evaluate.curve import study_further
+
+        with terminal.counting(data) as progress:
+            reading = {**how.reading, "progress": progress}
+            studies = study_further(record, data, how.learner, always=study, **reading)
+        for why in studies.lacking if study else ():
+            terminal.say(why)
+        written = write_page(record, studies, data, out, click.get_current_context().obj or ())
+        if open_page and written is not None:
+            show_page(written)

@@ -23,10 +23,8 @@ from likely.cli.options import (
 from likely.errors import SettingError
 
 if TYPE_CHECKING:
-    from likely.apply.explain.ledger import Order
-    from likely.apply.explain.odds import Unit
-    from likely.models.working.records import LogBase
-    from likely.models.working.writing import Style
+    from likely.apply.explain.ledger import Order, Unit
+    from likely.models.working.records import LogBase, Style
 
 
 @command(short_help="Explain one prediction: the evidence of each value.")
@@ -148,7 +146,7 @@ def ask(
     """
     from likely.apply.decide.asking import ask as questions_about
     from likely.apply.fitting import load_model
-    from likely.present.report.decisions import present_questions, questions_json
+    from likely.present.report.explanation import present_questions, questions_json
 
     loaded = load_model(model)
     asking = read_row(loaded, given, row, reading)

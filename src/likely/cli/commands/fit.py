@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli import terminal
-from likely.cli.asking import require_target, target_argument
 from likely.cli.help import command
 from likely.cli.learning import Learning, learning_options
 from likely.cli.options import (
@@ -20,6 +19,8 @@ from likely.cli.options import (
     json_option,
     loss_option,
     reading_options,
+    require_target,
+    target_argument,
 )
 from likely.cli.output import out_option
 
@@ -125,7 +126,7 @@ def _lines(model: Model, out: str) -> Iterator[str]:
 def _follow(out: str, every: int, how: Learning) -> Model:
     """The model of standard input, written again and again; an end by Ctrl-C says what the file holds."""
     from likely.apply.fitting import load_model
-    from likely.apply.streams.follow import follow
+    from likely.apply.streams import follow
     from likely.cli import INTERRUPTED
     from likely.present.words import clean, plural
 
@@ -157,8 +158,8 @@ def _follow(out: str, every: int, how: Learning) -> Model:
 @json_option
 def regress(data: object, target: str, ridge: float, working: bool, reading: Values, as_json: bool) -> None:
     """Fit the number TARGET by least squares on the other columns of DATA, and print the weights."""
-    from likely.apply.regression import regress as fit_number
-    from likely.present.report.estimates import present_regression, regression_json
+    from likely.classroom.regression import present_regression, regression_json
+    from likely.classroom.regression import regress as fit_number
 
     with terminal.counting(data) as progress:
         record = fit_number(data, target, ridge=ridge, progress=progress, **reading)

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli import terminal
-from likely.cli.asking import target_argument
 from likely.cli.help import command
 from likely.cli.learning import Learning, learning_options
-from likely.cli.options import Values, data_argument, json_option
+from likely.cli.options import Values, data_argument, json_option, target_argument
 from likely.cli.output import out_option
 from likely.errors import SettingError, shown
 
@@ -98,7 +97,7 @@ def plot(
     drawn: Chart
     if isinstance(data, str) and data.endswith(".likely"):
         from likely.apply.fitting import load_model
-        from likely.present.page.plotting import plot as draw
+        from likely.classroom.plotting import plot as draw
 
         if chart not in (None, "graph") or line:
             raise SettingError("For a model, use --chart graph or --attribute NAME. The others need the table.")
@@ -115,14 +114,14 @@ def plot(
 
 def _slide(size: tuple[int, int]) -> tuple[float, float]:
     """The size that a picture is drawn in: words keep theirs, whatever the number of pixels."""
-    from likely.present.charts.pictures import SIZE
+    from likely.classroom.drawings import SIZE
 
     return SIZE[0], SIZE[0] * size[1] / size[0]
 
 
 def _line(data: object, how: Learning, columns: tuple[str, ...], size: tuple[int, int]) -> Chart:
-    from likely.evaluate.pictures.straight_line import straight_line
-    from likely.present.page.plotting import plot as draw
+    from likely.classroom.pictures import straight_line
+    from likely.classroom.plotting import plot as draw
 
     if len(columns) != 1:
         raise SettingError("A line needs one column: likely plot DATA TARGET COLUMN --line.")
@@ -132,8 +131,8 @@ def _line(data: object, how: Learning, columns: tuple[str, ...], size: tuple[int
 
 
 def _chart(data: object, how: Learning, chart: str | None, attribute: str | None) -> Chart:
+    from likely.classroom.plotting import plot as draw
     from likely.evaluate.look import look
-    from likely.present.page.plotting import plot as draw
 
     record = how.run(look, data, how.learner, picture=True)
     return draw(record, chart, attribute=attribute)
@@ -146,8 +145,8 @@ def _two_numbers(
     asked: tuple[str, str | None, float, int | None],
     size: tuple[int, int],
 ) -> Chart:
-    from likely.evaluate.pictures.two_numbers import two_numbers
-    from likely.present.page.plotting import plot as draw
+    from likely.classroom.pictures import two_numbers
+    from likely.classroom.plotting import plot as draw
 
     show, point, level, neighbors = asked
     if len(columns) > 2:
@@ -180,15 +179,15 @@ def normal(
 
     Negative numbers go after two hyphens: likely normal --between=-1,1 -- -0.5 2
     """
-    from likely.probability.normal import Normal
+    from likely.classroom.query import Normal
     from likely.sums import state
 
     found = Normal(mean, deviation)
     ends = _read_numbers("--between", between) or (mean - deviation, mean + deviation)
     share = found.between(*ends)
     if out is not None:
+        from likely.classroom.drawings import draw_normal
         from likely.present.charts.drawing import standalone
-        from likely.present.charts.pictures import draw_normal
 
         standalone(draw_normal(mean, deviation, *ends, share, _slide(size))).save(out, size)
     record = {

@@ -109,11 +109,10 @@ def decide(
     reason (why there is no action). Without --loss, the model's own loss is used; if it has none, each wrong class
     costs 1.
     """
-    from likely.apply.decide.decider import decider
-    from likely.apply.decide.tables import decide_table
+    from likely.apply.decide.decider import decide_table, decider
     from likely.apply.fitting import load_model
     from likely.intake.reading import Reading
-    from likely.present.report.decisions import DecisionWriter, prior_sentences
+    from likely.present.report.explanation import DecisionWriter, prior_sentences
 
     rows: Values = {"missing_by": missing_by, "unlike": unlike, "training": training, "seed": seed}
     how = decider(load_model(model), read_loss_file(loss_file), rule=rule, prior=read_prior(priors), **rows)
@@ -158,9 +157,9 @@ def score(
     outliers.
     """
     from likely.apply.fitting import load_model
-    from likely.apply.score import score_table
+    from likely.apply.predict import score_table
     from likely.intake.reading import Reading
-    from likely.present.report.estimates import present_scores, scores_json
+    from likely.present.report.explanation import present_scores, scores_json
 
     loaded = load_model(model)
     with terminal.counting(data) as progress:

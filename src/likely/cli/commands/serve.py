@@ -48,7 +48,7 @@ def serve(
     cannot reach the server. /openapi.json describes the API; nothing from any request is kept.
     """
     from likely import __version__
-    from likely.web.limits import Limits
+    from likely.web.guard import Limits
     from likely.web.server import serve as run
 
     model, page = _look(source, how, folds, seed) if how.target is not None else _load(source, how)
@@ -106,7 +106,7 @@ def app(tables: tuple[str, ...], port: int, no_open: bool, largest: int) -> None
     address holds a key. What was copied or learned is removed when the app ends, on Ctrl+C.
     """
     from likely import __version__
-    from likely.web.app.launch import run_app
+    from likely.web.app.application import run_app
 
     def ready(address: str) -> None:
         terminal.write(f"The app is at {address} (Ctrl+C ends it)")

@@ -1,16 +1,25 @@
-"""The command that shows what a model believes: show."""
+"""Commands about models as they are: show, diff, export; and completion, for shells."""
 
 from __future__ import annotations
 
 import csv
+import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from likely.cli import terminal
 from likely.cli.help import command
-from likely.cli.options import json_option, pairs
+from likely.cli.options import Values, json_option, pairs, reading_options
+from likely.cli.output import out_option
 from likely.errors import ColumnError, SettingError, nearest, shown
+
+if TYPE_CHECKING:
+    from likely.portable.languages.export import Language
+
+
+# The command that shows what a model believes: show.
 
 
 def read_names(text: str, option: str) -> list[str]:
@@ -87,14 +96,14 @@ def show(
         raise click.UsageError("--levels and --levels-of order the tables of --all. Give --all as well.")
     loaded = load_model(model)
     if between is not None:
-        from likely.present.report.attribute_tables import plane_json, present_plane
+        from likely.present.report.model import plane_json, present_plane
 
         plane = loaded.plane_between(*read_classes(between, loaded.classes))
         terminal.answer(as_json, lambda: plane_json(plane), lambda: present_plane(plane))
         return
     if everything:
         from likely.apply.tables import tables
-        from likely.present.report.attribute_tables import present_tables, tables_json
+        from likely.present.report.model import present_tables, tables_json
 
         levels = {name: read_names(said, "--levels") for name, said in pairs(orders, "--levels", "COLUMN=A,B").items()}
         found = tables(loaded, attribute=attribute, levels=levels, levels_of=levels_of)
@@ -121,3 +130,121 @@ def show(
             else present_attribute(loaded, attribute, fractions, as_json)
         )
     terminal.answer(as_json, lambda: page_json(page), lambda: page)
+
+
+# likely diff: what changed from one table or model to another, and what two models or specs assume differently.
+
+ASSUMING = (".likely", ".toml")
+
+
+@command(short_help="Significant changes from one table or model to another.")
+@click.argument("one")
+@click.argument("two")
+@click.option(
+    "--target", metavar="COLUMN", help="For tables: also compare the classes, and attributes given the class."
+)
+@click.option("--grown", is_flag=True, help="TWO is ONE with more rows learned: compare ONE with the new rows.")
+@click.option(
+    "--chance", type=float, default=0.01, help="Significance level: report changes with a p-value below this."
+)
+@click.option("--all", "everything", is_flag=True, help="Show every attribute, changed or not.")
+@click.option("--fail", is_flag=True, help="Exit with 1 if anything changed significantly.")
+@json_option
+@reading_options
+def diff(
+    one: str,
+    two: str,
+    target: str | None,
+    grown: bool,
+    chance: float,
+    everything: bool,
+    fail: bool,
+    as_json: bool,
+    reading: Values,
+) -> None:
+    """Show how TWO differs from ONE; each is a table, a model (.likely) or a spec (.toml).
+
+    Of tables, or a model and a table: whether the shares of the classes changed, which attributes did, in all and given
+    the class, how much, and whether chance explains it; new and vanished levels and columns, other kinds, more missing
+    cells. Of two models this, and what they assume differently. Of a spec: the assumptions alone.
+    """
+    if one.endswith(ASSUMING) and two.endswith(ASSUMING):
+        from likely.evaluate.drift.tables import compare_files
+        from likely.present.report.drift import present_difference
+
+        if target is not None or any(reading[k] for k in ("types", "missing", "weight", "target_bins", "schema")):
+            raise SettingError("--target and the reading options are for tables; models and specs have their own.")
+        record = compare_files(one, two, grown=grown, chance=chance)
+        json, page, sums = record.json(), present_difference(record, one, two, everything), record.changes
+        changed = sums is not None and bool(sums.significant or sums.p_classes < sums.chance)
+    else:
+        from likely.evaluate.drift.tables import drift
+        from likely.present.report.drift import present_drift
+
+        if grown:
+            raise SettingError("--grown is for two models. Compare the tables without it.")
+        with terminal.counting() as progress:
+            drifted = drift(one, two, target, chance=chance, progress=progress, **reading)
+        json, page, changed = drifted.json(), present_drift(drifted, everything), drifted.changed
+    terminal.answer(as_json, lambda: json, lambda: page)
+    if fail and changed:
+        raise click.exceptions.Exit(1)
+
+
+# likely export: a model as SQL, ONNX, PMML, JSON, Python or JavaScript, to run where likely is not.
+
+LANGUAGES = ("sql", "onnx", "pmml", "json", "form", "python", "javascript")
+
+
+@command(short_help="A model as SQL, ONNX, PMML, JSON, Python or JavaScript.")
+@click.argument("model")
+@click.option("--to", metavar=f"[{'|'.join(LANGUAGES)}]", help="The format; form is the whole model as JSON.")
+@out_option("FILE", "Output file; by default standard output.", "export")
+@click.option(
+    "--dialect", metavar="NAME", help="For SQL: postgres, duckdb, sqlite, bigquery …; by default portable SQL."
+)
+@click.option("--table", metavar="NAME", help="Of SQL: the table whose rows are scored; rows otherwise.")
+@click.option("--keep", multiple=True, metavar="COLUMN", help="For SQL: a column to return; by default the attributes.")
+def export(
+    model: str, to: Language | None, out: str | None, dialect: str | None, table: str | None, keep: tuple[str, ...]
+) -> None:
+    """Write MODEL in another language. It scores rows there as it does here, missing and unseen values included.
+
+    What a language cannot say is refused.
+    """
+    from likely.apply.fitting import load_model
+    from likely.portable.languages.export import export as exported
+    from likely.present.words import clean
+
+    if to is None:
+        raise click.UsageError(f"Missing option '--to': one of {', '.join(LANGUAGES)}.")
+    if to == "onnx" and out in (None, "-") and sys.stdout.isatty():
+        raise click.UsageError("ONNX is a binary format. Name a file with -o.")
+    text = exported(load_model(model), to, None if out == "-" else out, dialect=dialect, table=table, keep=keep)
+    if out in (None, "-"):
+        sys.stdout.buffer.write(text.encode() if isinstance(text, str) else text)
+        sys.stdout.flush()
+    else:
+        terminal.say(f"{clean(out)}: {len(text):,} {'characters' if isinstance(text, str) else 'bytes'}.")
+
+
+# likely completion: what a shell needs to complete commands, options and names of files.
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+@command(short_help="Shell completion for commands and options (bash, zsh, fish).")
+@click.argument("shell", type=click.Choice(SHELLS))
+def completion(shell: str) -> None:
+    """Print what makes SHELL complete likely's commands and options.
+
+    For bash: likely completion bash >> ~/.bashrc; for zsh the same into ~/.zshrc; for fish: likely completion fish >
+    ~/.config/fish/completions/likely.fish
+    """
+    from click.shell_completion import get_completion_class
+
+    from likely.cli.listing import COMPLETE, commands
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    terminal.write(kind(commands, {}, "likely", COMPLETE).source().rstrip("\n"))

@@ -16,7 +16,7 @@ from likely.cli.options import Values, data_argument, loss_option, text_options
 from likely.cli.output import out_option, writable
 
 if TYPE_CHECKING:
-    from likely.table.output.atomic import Revision
+    from likely.table.output.files import Revision
 
 LATER = {"file", "data", "encoding", "delimiter", "replace_invalid", "threads"}
 """What may be said of a window that has begun."""
@@ -106,10 +106,10 @@ def window(
     The first time, --target and --rows or --files start the window; after that FILE and DATA are enough. The model in
     FILE equals, to the last bit, one fitted on the rows that remain; every other command can read it.
     """
-    from likely.apply.streams.window import Window
+    from likely.apply.streams import Window
     from likely.models.contracts import has_trait
     from likely.present.words import clean, plural
-    from likely.table.output.atomic import Revision
+    from likely.table.output.files import Revision
 
     since = Revision.of(file)
     later = {k: how.reading[k] for k in ("threads", "encoding", "delimiter", "encoding_errors")}
@@ -138,7 +138,7 @@ def window(
 
 def revision_of(out: str, inputs: Sequence[str]) -> Revision | None:
     """What OUT holds, where it is one of the files that are read: its change by another command is not to be lost."""
-    from likely.table.output.atomic import Revision
+    from likely.table.output.files import Revision
 
     same = any(os.path.exists(out) and os.path.exists(name) and os.path.samefile(out, name) for name in inputs)
     return Revision.of(out) if same and os.path.isfile(out) else None

@@ -13,9 +13,9 @@ import numpy as np
 
 from likely.errors import LikelyError
 from likely.evaluate.attributes.information import Attribute
-from likely.evaluate.sampling import sample_rows, sample_share
-from likely.intake.extend import Extension
-from likely.intake.row_cache import Piece
+from likely.evaluate.kernels import sample_rows, sample_share
+from likely.intake.engine import Piece
+from likely.intake.summarize import Extension
 from likely.machinery.arrays import distinct
 from likely.models.contracts import Learner, Model, begin_learning
 from likely.models.posterior import Posterior
@@ -155,7 +155,7 @@ def places(ends: tuple[float, float], count: int) -> NDArray[np.float64]:
 
 def _regions(rows: NDArray[np.float64], ranges: Sequence[tuple[float, float]]) -> dict[str, tuple[int, ...]]:
     """What each learner, taught by the rows of the picture, names at each place of the grid."""
-    from likely.models.joint.full import FullBayes
+    from likely.models.full_bayes import FullBayes
     from likely.models.naive.naive import NaiveBayes
     from likely.models.neighbors.neighbors import Neighbors
 

@@ -1,27 +1,60 @@
-"""Cross-validation in one sweep: one summary for each fold; a model for a fold learns from the total minus the fold."""
+"""Folds: the sums and rows of each part; copies of rows in one part; leave-one-out in closed form."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from likely.evaluate.crossval.dealing import Deal, Dealer, Folds, Placed, deal_stratified, set_apart
-from likely.intake.engine import sweep_sum
+from likely.errors import LikelyError
+from likely.evaluate.crossval.dealing import (
+    Deal,
+    Dealer,
+    Folds,
+    Lessons,
+    Placed,
+    deal_stratified,
+    k_fold,
+    set_apart,
+    spread_groups,
+)
+from likely.evaluate.kernels import rows_by_fold
+from likely.evaluate.scores.scores import Chosen, HeldOutCollector, Scorer
+from likely.evaluate.troubles.rows import Duplicates, repeated_rows
+from likely.intake.engine import PIECE, Piece, RowCache, Worker, fits_in_memory, piece_rows, sweep, sweep_sum
 from likely.intake.observe import Observation, Plan
 from likely.intake.reading import Reading
 from likely.intake.schema import Draft, check_strays, draft_schema, finalize_schema, guess_schema, plan_observation
+from likely.intake.summarize import Extension, classes_and_weights, closed_encoder
+from likely.machinery.arrays import Ints
+from likely.machinery.threads import in_order
+from likely.models.contracts import Learner, Model, Search
+from likely.models.heldout.kept_rows import FEW_COPIES, content_hashes, copies_sentence, has_few_levels, value_tables
+from likely.models.loss import Loss
+from likely.models.model import learnable
+from likely.models.naive.leave_one_out import LeaveOneOut, leave_one_out
 from likely.sums.contracts import State
+from likely.sums.exact import OrderedSum, plus_tuples
 from likely.sums.summary import Summary
+from likely.table.arrow import align_batches
 from likely.table.batch import Batch, Codes
+from likely.table.encode import Encoder
 from likely.table.labels import Labels
 from likely.table.schema import Schema
 from likely.table.source import Source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from likely.models.linear.newton import FoldNewton
+    from likely.table.arrow import ArrowBatch
+
+
+# Cross-validation in one sweep: one summary for each fold; a model for a fold learns from the total minus the fold.
 
 
 class FoldObservation:
@@ -152,3 +185,271 @@ def _observe(source: Source, plan: Plan, reading: Reading, deal: Deal) -> FoldOb
         FoldObservation.canonicalize,
         dealer.place,
     )
+
+
+# The rows of a source with the part that each was dealt to, sweep after sweep the same; searches sweep here.
+
+W = TypeVar("W", bound=Worker)
+
+
+class FoldedRows:
+    """The rows of a source with their folds, sweep after sweep the same: kept in memory where they are few enough."""
+
+    def __init__(self, source: Source, total: Summary, reading: Reading, deal: Deal) -> None:
+        self.source, self.total, self.reading, self.deal, self.folds = source, total, reading, deal, deal.parts
+        own = total.schema.stored
+        self.columns = [*own, *(c for c in self.deal.columns if c not in own)]
+        self.held = RowCache(total, self._read)
+        self._dealt: dict[str, list[Any]] = {}
+        """Statistics beyond the first order, fold by fold."""
+
+    def _read(self) -> Iterator[Piece]:
+        """The rows and the fold of each; rows that do not count have the fold after the last."""
+        encoder, dealer = closed_encoder(self.total), self.deal.dealer(self.total.schema)
+
+        def piece(item: tuple[Placed, int]) -> Piece:
+            return dealt_piece(encoder, dealer, self.folds, *item)
+
+        batches = align_batches(self.source.batches(self.columns), piece_rows(self.total.schema))
+        yield from in_order(_placed(batches, dealer), piece, self.reading.threads)
+
+    def sweep(self, worker: Callable[[], W]) -> Sequence[W]:
+        """Workers that have taken all pieces between them."""
+        return sweep(iter(self.held), worker, self.reading.threads, progress=self.reading.progress)
+
+    def sum_pieces(self, partial: Callable[[Piece], dict[Any, tuple[Any, ...]]]) -> dict[Any, tuple[Any, ...]]:
+        """What the pieces add under each key, summed in the order of the table: threads change nothing."""
+        sums = OrderedSum(plus_tables)
+        for part in in_order(iter(self.held), partial, self.reading.threads):
+            sums.take(part)
+        return sums.whole() or {}
+
+    def extend(self, name: str, training: Sequence[Summary], seen: NDArray[np.bool_]) -> None:
+        """A statistic beyond the first order, for the total and for the rows of each lesson; one sweep gives it all."""
+        if name not in self._dealt:
+            workers = self.sweep(lambda: FoldExtender(self, frozenset({name})))
+            self._dealt[name] = [reduce(add, (w.extenders[k].more[name] for w in workers)) for k in range(self.folds)]
+            self.total.more[name] = reduce(add, self._dealt[name])
+        dealt, total = self._dealt[name], self.total.more[name]
+        for summary, some in zip(training, seen, strict=True):
+            if summary is not self.total:
+                # All rows but a fold's may not know a class that the fold does (tests/evaluate/test_compare.py).
+                index = {c: k for k, c in enumerate(summary.classes)}
+                places = np.array([index.get(c, -1) for c in self.total.classes], np.intp)
+                inside = [dealt[k] for k in np.flatnonzero(some)]
+                outside = [dealt[k] for k in np.flatnonzero(~some)]
+                own = total - reduce(add, outside) if len(outside) < len(inside) else reduce(add, inside)
+                summary.more[name] = own.regrouped(places, len(summary.classes)).canonical()
+
+    def search(
+        self,
+        searches: dict[tuple[str, int], Search],
+        found: dict[tuple[str, int], Model],
+        training: Sequence[Summary],
+        refused: dict[tuple[str, int], str],
+        lessons: Lessons | None = None,
+    ) -> None:
+        """Let every search have its sweeps, all of them in the same ones. Keys are (learner, lesson).
+
+        A class that only one fold has is not among those of its training rows, so that classes are numbered by lesson.
+        """
+        lessons = k_fold(self.folds) if lessons is None else lessons
+        seen = np.pad(lessons.seen, ((0, 0), (0, 1)))  # rows that do not count are in the fold after the last
+        while searches:
+            running = dict(searches)
+            for key, value in self.sum_pieces(Looking(running, seen, tuple(training))).items():
+                try:
+                    step = running[key].step(value)
+                except LikelyError as error:
+                    refused[key[0], lessons.group[key[1]]] = str(error)
+                    continue
+                if isinstance(step, Search):
+                    searches[key] = step
+                else:
+                    found[key] = step
+                    del searches[key]
+            for key in [k for k in searches if (k[0], lessons.group[k[1]]) in refused]:
+                del searches[key]
+
+    def search_together(self, begun: FoldNewton) -> Mapping[int, Model]:
+        """Let a search for all folds have its sweeps; the models of those folds for which it found one."""
+
+        def first(piece: Piece) -> Any:
+            return begun.sheets(piece.batch, *classes_and_weights(self.total, piece.batch), piece.fold)
+
+        held: list[Any] | None = None
+        if fits_in_memory(self.total):
+            held = list(in_order(iter(self.held), first, self.reading.threads))
+        while not begun.done:
+            sums = OrderedSum(plus_tuples)
+            sheets: Any = iter(self.held) if held is None else held
+            work: Any = begun.look_at if held is not None else lambda piece, s=begun: s.look_at(first(piece))
+            for part in in_order(sheets, work, self.reading.threads):
+                sums.take(part)
+            begun = begun.step(sums.whole())
+        return begun.models
+
+
+@dataclass(frozen=True)
+class Looking:
+    """What the searches of all lessons see of a piece, by (learner, lesson)."""
+
+    running: Mapping[tuple[str, int], Search]
+    seen: NDArray[np.bool_]
+    """Which lesson sees which fold, (lessons, folds and one more for rows that do not count)."""
+    training: tuple[Summary, ...]
+
+    def __call__(self, piece: Piece) -> dict[Any, tuple[Any, ...]]:
+        out = {}
+        for key, search in self.running.items():
+            rows = piece.batch.take(np.flatnonzero(self.seen[key[1]][piece.fold]))
+            out[key] = search.look_at(rows, *classes_and_weights(self.training[key[1]], rows))
+        return out
+
+
+def plus_tables(one: dict[Any, tuple[Any, ...]], two: dict[Any, tuple[Any, ...]]) -> dict[Any, tuple[Any, ...]]:
+    """Tuples of sums, key by key."""
+    return {key: plus_tuples(value, two[key]) for key, value in one.items()}
+
+
+def dealt_piece(encoder: Encoder, dealer: Dealer, parts: int, placed: Placed, start: int) -> Piece:
+    """Rows and the part of each; rows that do not count have the part after the last."""
+    arrow, codes, ordinal = placed
+    batch = encoder.encode(arrow, start)
+    assert batch.target is not None
+    fold = dealer.folds(codes, ordinal)
+    counts = (batch.target.codes >= 0) & (fold >= 0)
+    if batch.weight is not None:
+        counts &= batch.weight > 0
+    return Piece(batch, np.where(counts, fold, np.int32(parts)))
+
+
+def _placed(batches: Iterable[ArrowBatch], dealer: Dealer) -> Iterator[tuple[Placed, int]]:
+    start = 0
+    for batch in batches:
+        yield dealer.place(batch, start), start
+        start += batch.num_rows
+
+
+class FoldExtender:
+    def __init__(self, rows: FoldedRows, names: frozenset[str]) -> None:
+        self.extenders = [Extension(rows.total, names) for _ in range(rows.folds)]
+
+    def take(self, piece: Piece, start: int) -> None:
+        for extender, index in zip(self.extenders, rows_by_fold(piece.fold, len(self.extenders) + 1), strict=False):
+            if len(index):
+                extender.update(piece.batch.take(index))
+
+
+# Copies of rows, as in a table that was oversampled, are dealt to one part: what has been learned from is not
+# unseen.
+
+MOST_COUNTS = 1 << 23
+"""Different rows times classes up to which classes are spread evenly; beyond, hashes alone deal as well."""
+
+
+def hold_copies_together(rows: FoldedRows) -> Deal | None:
+    """The deal of rows that were dealt at random, with copies in one part; None where there are none to speak of."""
+    deal, total = rows.deal, rows.total
+    if deal.seed is None or has_few_levels(total) or _most_repeated(total) < FEW_COPIES:
+        return None
+    contents = reduce(add, (worker.contents for worker in rows.sweep(lambda: _ContentCounter(total))))
+    found = repeated_rows(contents, total)
+    if not found.belong_together:
+        return None
+    hashes, table = contents.by_class(len(total.classes))
+    part = np.zeros(0, np.int64)
+    if not found.sampled and table.size <= MOST_COUNTS:
+        part = spread_groups(table, deal.parts, deal.seed)
+
+    def dealer(_: object) -> Dealer:
+        return _ByContent(total, hashes, part, deal.parts)
+
+    note = copies_sentence(found.copied / found.rows)
+    return replace(deal, dealer=dealer, seed=None, together=True, notes=(*deal.notes, note))
+
+
+def _most_repeated(total: Summary) -> float:
+    """The greatest share of rows that can have an equal: those whose value occurs again, in each attribute."""
+    if any(column.role == "weight" for column in total.schema.columns):
+        return 1.0  # what values weigh is not how often they occur
+    least = 1.0
+    for table in value_tables(total):
+        each = table.sum(axis=1)
+        least = min(least, float(each[each > 1].sum() / max(each.sum(), 1.0)))
+    return least
+
+
+class _ContentCounter:
+    """Counts equal rows. One for each thread."""
+
+    def __init__(self, total: Summary) -> None:
+        self.contents, self._names = Duplicates(), [c.name for c in total.schema.attributes]
+
+    def take(self, piece: Piece, start: int) -> None:
+        """Some rows of the table."""
+        self.contents.take(content_hashes(piece.batch, self._names), piece.batch, piece.fold, start)
+
+
+class _ByContent:
+    """Equal rows go to the same part: that of their content, or, where none is known, as their hash says."""
+
+    def __init__(self, total: Summary, hashes: NDArray[np.uint64], part: NDArray[np.int64], parts: int) -> None:
+        self._encoder, self._hashes, self._part, self._parts = closed_encoder(total), hashes, part, parts
+        self._names = [c.name for c in total.schema.attributes]
+
+    def place(self, batch: ArrowBatch, start: int) -> Placed:
+        """The batch with each row's class code and its part."""
+        encoded = self._encoder.encode(batch, start)
+        assert encoded.target is not None
+        own = content_hashes(encoded, self._names)
+        ordinal = (own % np.uint64(self._parts)).astype(np.int64)
+        if len(self._part):
+            at = np.minimum(np.searchsorted(self._hashes, own), len(self._hashes) - 1)
+            ordinal = np.where(self._hashes[at] == own, self._part[at], ordinal)
+        return batch, encoded.target.codes, ordinal
+
+    def folds(self, codes: Ints, ordinal: NDArray[np.int64]) -> Ints:
+        """As it was placed; rows without a class are counted with the first part, and left out."""
+        return np.where(codes < 0, np.int32(0), ordinal.astype(np.int32))
+
+
+# Leave-one-out in closed form: every row is scored by sums from which its own contribution was taken, in one sweep.
+
+
+def closed_forms(learners: Mapping[str, Learner], total: Summary) -> dict[str, LeaveOneOut]:
+    """Those learners that have a closed form, by name."""
+    own = learnable(total, text=True)
+    found = {name: leave_one_out(learner, own) for name, learner in learners.items()}
+    return {name: held for name, held in found.items() if held is not None}
+
+
+class LeaveOneOutJudge:
+    """Scores rows, each by what all others taught. One for each thread."""
+
+    def __init__(
+        self, held: Mapping[str, LeaveOneOut], rows: int, classes: tuple[str, ...], loss: Loss | None, extra: Any
+    ) -> None:
+        self._held, self._classes, self.extra = held, classes, extra
+        self.scorers = {n: Scorer(len(classes), None if loss is None else Chosen(loss, classes)) for n in held}
+        self.gathered = {n: HeldOutCollector(rows, classes) for n in held}
+
+    def take(self, piece: Piece, start: int) -> None:
+        """Score some rows."""
+        if self.extra is not None:
+            self.extra.take(piece, start)
+        batch = piece.batch
+        assert batch.target is not None
+        counts = batch.target.codes >= 0
+        if batch.weight is not None:
+            counts &= batch.weight > 0
+        index = np.flatnonzero(counts)
+        for begin in range(0, len(index), PIECE):
+            rows = index[begin : begin + PIECE]
+            part = batch.take(rows)
+            assert part.target is not None
+            weight = np.ones(part.rows) if part.weight is None else part.weight
+            for name, held in self._held.items():
+                joint = held.log_joint(part, part.target.codes, weight)
+                self.scorers[name].update(joint, part.target.codes, part.weight, self._classes)
+                self.gathered[name].take(batch.start + rows, part.target.codes, part.weight, joint)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from likely.evaluate.scores.held_out import HeldOut
-from likely.models.heldout.tempering import temperature_of, tempered
+from likely.evaluate.scores.scores import HeldOut
+from likely.models.heldout.weighing import temperature_of, tempered
 
 LEAST_ROWS = 100
 """Below, naive Bayes is taken as the textbook has it: so few rows hardly tell how sure it may be."""

@@ -1,49 +1,159 @@
-"""Cross-validation of any learners side by side: sums of all folds from shared sweeps, every row scored by models that
-have not seen its fold. Learners that search (logistic regression) sweep again; all lessons of all of them at once.
-"""
+"""Cross-validation of any learners side by side: every row scored by models that have not seen it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from numbers import Integral
 from operator import add
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from likely.errors import InputError, LikelyError, SettingError, list_names, shown
-from likely.evaluate.crossval.copies import hold_copies_together
-from likely.evaluate.crossval.dealing import Deal, Folds, deal_rows, deal_stratified
-from likely.evaluate.crossval.folds import FoldSums, sum_folds
-from likely.evaluate.crossval.judge import Judge, Models, all_classes
-from likely.evaluate.crossval.lessons import Lessons
-from likely.evaluate.crossval.notes import FoldNotes, merge_notes
-from likely.evaluate.crossval.row_folds import FoldedRows
-from likely.evaluate.scores.held_out import HeldOut, HeldOutCollector, merge_held_out
+from likely.evaluate.crossval.dealing import Deal, Folds, Lessons, deal_rows, deal_stratified
+from likely.evaluate.crossval.folds import FoldedRows, FoldSums, hold_copies_together, sum_folds
+from likely.evaluate.kernels import rows_by_fold
 from likely.evaluate.scores.intervals import (
     ClassScores,
     Intervals,
     Parts,
     intervals,
+    of_one_side,
     of_rows,
     of_scorer,
     scores_by_class,
 )
-from likely.evaluate.scores.scores import Scorer
-from likely.intake.engine import Worker
+from likely.evaluate.scores.scores import Chosen, HeldOut, HeldOutCollector, Scorer, log_odds, merge_held_out
+from likely.intake.engine import Piece, Worker
 from likely.intake.reading import Reading
 from likely.intake.schema import Draft, check_rows
-from likely.models.contracts import Learner, LearnsTogether, Model, Search, begin_learning
-from likely.models.naive.baseline import Prior
-from likely.probability.loss import Loss
+from likely.models.contracts import HeldOutAnswers, Learner, LearnsTogether, Model, Search, begin_learning
+from likely.models.loss import Loss
+from likely.models.naive.one_rule import Prior
 from likely.sums.summary import Summary
 from likely.table.schema import Column, Schema
 from likely.table.source import Source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+# Scores rows by models that have not learned from them. Knows which part each row is in, and who has not seen it.
+
+_Judged = tuple[Model, list[int], Scorer, HeldOutCollector | None, int]
+"""A model, the places of its classes among all, who adds up its scores, who keeps what it says, and its lesson."""
+Models = dict[tuple[str, int], Model]
+"""Of each learner, by name, for each lesson, by number."""
+
+
+def all_classes(total: Summary, models: Models) -> tuple[str, ...]:
+    """The classes of the rows, then those that only knowledge names: they take their share of the probability."""
+    more = {c for model in models.values() for c in model.classes}
+    return (*total.classes, *sorted(more - set(total.classes)))
+
+
+class Judge:
+    """Scores rows by the models that have not seen their fold; `slot` says under which key the scores are added up."""
+
+    def __init__(
+        self,
+        rows: FoldedRows,
+        models: Models,
+        lessons: Lessons,
+        slot: Callable[[str, int], Hashable],
+        extra: Worker | None = None,
+        loss: Loss | None = None,
+        gather: Mapping[str, HeldOutCollector] | None = None,
+        folds_apart: bool = False,
+    ) -> None:
+        classes = all_classes(rows.total, models)
+        apart = len(lessons.fold) if folds_apart else 1
+        self.scorers = {
+            key: Scorer(len(classes), None if loss is None else Chosen(loss, classes), apart)
+            for key in dict.fromkeys(slot(*k) for k in models)
+        }
+        self.extra = extra
+        self._classes, self._count = classes, lessons.folds
+        self._fold = np.append(lessons.fold_of, np.int32(lessons.folds))
+        self.gathered = {} if gather is None else gather
+        self._by: list[list[_Judged]] = [[] for _ in range(lessons.folds)]
+        for (name, k), model in models.items():
+            places = [classes.index(c) for c in model.classes]
+            found = model, places, self.scorers[slot(name, k)], self.gathered.get(name), k if folds_apart else 0
+            self._by[lessons.fold[k]].append(found)
+
+    def take(self, piece: Piece, start: int) -> None:
+        if self.extra is not None:
+            self.extra.take(piece, start)
+        said: dict[int, list[_Said]] = {}
+        for models, index in zip(self._by, rows_by_fold(self._fold[piece.fold], self._count + 1), strict=False):
+            if not len(index) or not models:
+                continue
+            part = piece.batch.take(index)
+            for model, places, scorer, gatherer, lesson in models:
+                joint = np.full((part.rows, len(self._classes)), -np.inf)
+                joint[:, places] = model.log_joint(part)
+                said.setdefault(id(scorer), []).append(_Said(scorer, gatherer, joint, index, lesson))
+        target, weight = piece.batch.target, piece.batch.weight
+        assert target is not None
+        # What the models of all folds say is added up at once: sums of few rows cost as much as those of many.
+        for some in said.values():
+            index, joint = np.concatenate([s.rows for s in some]), np.concatenate([s.joint for s in some])
+            lessons = np.repeat(np.array([s.lesson for s in some], np.int32), [len(s.rows) for s in some])
+            truth, share = target.codes[index], None if weight is None else weight[index]
+            some[0].scorer.update(joint, truth, share, self._classes, lessons)
+            if some[0].gatherer is not None:
+                some[0].gatherer.take(piece.batch.start + index, truth, share, joint, lessons)
+
+
+class _Said(NamedTuple):
+    """What a model says of the rows of its fold in a piece."""
+
+    scorer: Scorer
+    gatherer: HeldOutCollector | None
+    joint: NDArray[np.float64]
+    rows: NDArray[np.intp]
+    lesson: int
+
+
+# What the models of several folds say, as one: each note once, and of choices the most frequent. Knows no rows.
+
+
+@dataclass(frozen=True)
+class FoldNotes:
+    """What the model of one fold says: plain notes, and for columns what was chosen by the rows, in words."""
+
+    notes: tuple[str, ...] = ()
+    choices: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def by(cls, model: Model) -> FoldNotes:
+        chosen = model.choices()
+        return cls(tuple(n for n in model.notes if n not in chosen), tuple(chosen.values()))
+
+
+def merge_notes(said: Sequence[FoldNotes]) -> tuple[str, ...]:
+    """The notes of all folds, those of most folds first, and one on each column of which something was chosen."""
+    count, folds = Counter(note for each in said for note in dict.fromkeys(each.notes)), len(said)
+    out = [n if c == folds else f"{n} (In {c} of {folds} folds.)" for n, c in count.most_common()]
+    made: dict[str, Counter[str]] = {}
+    for each in said:
+        for name, words in each.choices:
+            made.setdefault(name, Counter())[words] += 1
+    for name, counts in made.items():
+        ((words, most),) = counts.most_common(1)
+        where = "in every fold" if most == folds else f"in {most} of {folds} folds"
+        whose = f"{shown(name)}: " if name else ""  # a choice about no column, such as the members of a pool
+        out.append(f"{whose}{words}; chosen by log loss on held-out rows {where}.")
+    return tuple(out)
+
+
+# Cross-validation of any learners side by side: sums of all folds from shared sweeps, every row scored by models
+# that have not seen its fold. Learners that search (logistic regression) sweep again; all lessons of all of them at
+# once.
 
 Learners = Mapping[str, Learner] | Callable[[Summary], Mapping[str, Learner]]
 """By name; or what names them once the sums of all rows are known."""
@@ -291,7 +401,7 @@ def _each_left_out(
     sums = sum_folds(source, first, reading, deal)
     total = sums.total
     check_classes(total, source)
-    from likely.evaluate.crossval.leave_one_out import LeaveOneOutJudge, closed_forms
+    from likely.evaluate.crossval.folds import LeaveOneOutJudge, closed_forms
 
     if total.rows < 2:
         raise InputError(f"{source.name} has only one row to learn from. To leave one out takes two or more.")
@@ -365,3 +475,43 @@ def check_classes(total: Summary, source: Source) -> None:
             f"Every row of {source.name} has the same class {shown(total.classes[0])} in column {shown(target.name)}, "
             "so there is nothing to predict. Choose another target."
         )
+
+
+# Scores of a model from what it said while it was made: of rows that nothing of it had seen. No row is swept again.
+
+
+def with_answers(found: Validation, name: str, answers: HeldOutAnswers, loss: Loss | None) -> Validation:
+    """The validation with the scores of these answers for the learner of this name, and of those judged beside it."""
+    classes, truth = found.total.classes, answers.truth.astype(np.int32)
+    sides, fold = np.unique(answers.side, return_inverse=True)
+    ratio = len(truth) / len(sides) / answers.learned
+
+    def scored(one: str, logs: NDArray[np.float64]) -> Scorer:
+        out = Scorer(len(classes), None if loss is None else Chosen(loss, classes), len(sides))
+        out.update(np.ascontiguousarray(logs), truth, answers.weight, classes, fold.astype(np.int32), answers.squares)
+        guesses = one in found.scorers and found.scorers[one].always is not None
+        return out.always_guessing() if guesses else out
+
+    def gathered(logs: NDArray[np.float64]) -> HeldOut:
+        places = np.arange(len(truth), dtype=np.int64)
+        odds, some = log_odds(np.ascontiguousarray(logs)), len(truth) < found.total.rows
+        return HeldOut(classes, places, truth, answers.weight, odds, fold.astype(np.int32), some)
+
+    def parts(logs: NDArray[np.float64], scorer: Scorer) -> Parts:
+        # Of one fold there is no spread, and halves of it by which weights were found share their members: there rows
+        # are what scores are compared on.
+        return of_scorer(scorer, ratio) if answers.folds > 1 else of_one_side(gathered(logs), scorer.always)
+
+    said = {name: answers.logs, **answers.beside}
+    scorers = {one: scored(one, logs) for one, logs in said.items()}
+    left: Mapping[str, Scorer] = {n: s for n, s in found.scorers.items() if n not in scorers}
+    return replace(
+        found,
+        scorers={**left, **scorers},
+        parts={**found.parts, **{one: parts(logs, scorers[one]) for one, logs in said.items()}},
+        gathered={**found.gathered, name: gathered(answers.logs)},
+        classes=classes,
+        folds=len(sides),
+        told=(),
+        together=False,
+    )

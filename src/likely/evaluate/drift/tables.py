@@ -1,7 +1,4 @@
-"""Two tables beside each other, or a model and a table: what changed from the rows of the one to those of the other.
-
-Knows how both can be read alike; what a change is, and whether chance explains it, is said in evaluate/.
-"""
+"""Two tables, models or specs beside each other: what changed from the one to the other."""
 
 from __future__ import annotations
 
@@ -11,16 +8,18 @@ from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 from likely.apply.fitting import load_any, summarize
+from likely.apply.spec import differences, parse_spec, spec_of
 from likely.errors import ColumnError, InputError, SettingError, nearest, shown
-from likely.evaluate.drift.changes import CHANCE, Changes, changes
-from likely.evaluate.drift.divergence import Amount, amounts
-from likely.intake.options import ReadingOptions
-from likely.intake.reading import Reading, open_table
+from likely.evaluate.drift.changes import CHANCE, Amount, Changes, amounts, changes
+from likely.intake.reading import Reading, ReadingOptions, open_table
+from likely.machinery.text_files import read_toml_text
 from likely.models.contracts import Model
 from likely.sums import state
 from likely.sums.summary import Summary
 from likely.table.schema import Column, Schema
 from likely.table.source import Source
+
+# Two tables beside each other, or a model and a table: what changed from the rows of the one to those of the other.
 
 
 @dataclass(frozen=True)
@@ -224,3 +223,47 @@ def _read_as(one: Column, two: Column, reread: bool) -> Column | None:
         return two
     numbers = one.reading == two.reading == "number" and two.kind in ("nominal", "number")
     return one if numbers else None
+
+
+# Two files of models or specs beside each other: what they assume differently, and what changed in their rows.
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What `likely diff` found."""
+
+    assumptions: tuple[tuple[str, str, str], ...] | None
+    """A name and what each of the two says of it; None where one is a summary, which assumes nothing."""
+    changes: Changes | None
+    """None where one of the two has learned no rows, or both have learned the same."""
+    same_sums: bool
+
+    def json(self) -> bytes:
+        """The whole record as JSON."""
+        rows = [{"of": k, "one": a, "two": b} for k, a, b in self.assumptions or ()]
+        return state.as_json(
+            {
+                "headline": f"{len(rows)} differences" if rows else "Both make the same assumptions.",
+                "tables": [{"title": "Assumptions", "rows": rows}] if rows else [],
+                "same_sums": self.same_sums,
+                "changes": None if self.changes is None else state.plain(self.changes),
+            }
+        )
+
+
+def compare_files(one: str, two: str, *, grown: bool = False, chance: float = CHANCE) -> Difference:
+    """Two files, each a spec (.toml) or a model (.likely)."""
+    held: list[Any] = [load_any(path) if path.endswith(".likely") else None for path in (one, two)]
+    specs = [
+        parse_spec(read_toml_text(path), path) if h is None else spec_of(h) if isinstance(h, Model) else None
+        for path, h in zip((one, two), held, strict=True)
+    ]
+    assumptions = None if specs[0] is None or specs[1] is None else tuple(differences(specs[0], specs[1]))
+    if held[0] is None or held[1] is None:
+        return Difference(assumptions, None, False)
+    sums: list[Summary] = [h.summary if isinstance(h, Model) else h for h in held]
+    if not grown and sums[0].schema == sums[1].schema and sums[0] == sums[1]:
+        return Difference(assumptions, None, True)
+    if not sums[0].rows or not sums[1].rows:  # a model of knowledge alone
+        return Difference(assumptions, None, False)
+    return Difference(assumptions, changes(sums[0], sums[1], grown=grown, chance=chance), False)

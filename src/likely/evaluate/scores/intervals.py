@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.evaluate.scores.held_out import HeldOut
-from likely.evaluate.scores.scores import Scorer, total_moments
+from likely.evaluate.scores.scores import HeldOut, Scorer, total_moments
 from likely.machinery.distributions import student_bound, student_within
 
 if TYPE_CHECKING:

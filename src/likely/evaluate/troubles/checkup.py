@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from likely.errors import shown
 from likely.evaluate.attributes.information import Attribute
 from likely.evaluate.attributes.redundancy import Pair, chance
-from likely.evaluate.troubles.association import CHANCE, AttributeTests
-from likely.evaluate.troubles.duplicates import EqualRows
+from likely.evaluate.troubles.columns import CHANCE, AttributeTests, Dependency, OneClassGroups, placeholder_findings
 from likely.evaluate.troubles.findings import (
     MANY_COPIES,
     MOST_ALIKE,
     Finding,
     TextColumn,
     gap_findings,
+    identifier_findings,
     is_leak,
     leak,
     list_names,
@@ -26,11 +26,10 @@ from likely.evaluate.troubles.findings import (
     reading_findings,
     repeat_findings,
     share,
+    share_told,
     text_findings,
 )
-from likely.evaluate.troubles.functions import Dependency, OneClassGroups
-from likely.evaluate.troubles.leaks import identifier_findings, share_told
-from likely.evaluate.troubles.placeholders import placeholder_findings
+from likely.evaluate.troubles.rows import EqualRows
 from likely.sums.summary import Summary
 from likely.table.infer import type_option
 from likely.table.schema import Schema

@@ -14,23 +14,30 @@ import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.machinery.arrays import Bools, Floats, Ints
-from likely.models.additive.additive_model import AdditiveModel
-from likely.models.additive.additive_state import FACTS, read_anova, read_strengths
 from likely.models.additive.anova import DECIMALS, Anova, Strengths, decompose, measure_terms
-from likely.models.additive.boosting import Recipe, TreeArrays, boost
-from likely.models.additive.coding import MOST_CODES, CodedParts, CodedRows, Coding, coding_of
-from likely.models.additive.given import check_curves, curve_axis, curve_table, with_base
+from likely.models.additive.boosting import Recipe, TreeArrays, boost, score_parts
+from likely.models.additive.coding import (
+    MOST_CODES,
+    CodedParts,
+    CodedRows,
+    Coding,
+    check_curves,
+    coding_of,
+    curve_axis,
+    curve_table,
+    with_base,
+)
 from likely.models.additive.histograms import padded
-from likely.models.additive.holding_out import score_parts
+from likely.models.additive.model import FACTS, AdditiveModel, read_anova, read_strengths
 from likely.models.contracts import Learner, Model, Search, require_model
+from likely.models.fractions import log_of
 from likely.models.heldout.kept_rows import KeptRows
-from likely.models.heldout.masking import PATTERNS, ROWS, fit_offsets
+from likely.models.heldout.weighing import PATTERNS, ROWS, fit_offsets
 from likely.models.model import learnable
 from likely.models.prior import prior_quotients
-from likely.models.quotient import log_of
 from likely.models.settings import Settings, setting
-from likely.sums.checks import read_number
 from likely.sums.contracts import State
+from likely.sums.state import read_number
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
 from likely.table.schema import Schema

@@ -16,7 +16,7 @@ from likely.machinery.arrays import Bools, Bytes, Floats, Ints
 from likely.machinery.jit import kernel
 from likely.models.additive.boosting import TreeArrays
 from likely.models.additive.coding import CodedRows
-from likely.models.additive.descending import add_cover, add_tree
+from likely.models.additive.rounds import add_cover, add_tree
 from likely.models.kernels import add_levels, add_pairs, add_trees
 
 if TYPE_CHECKING:

@@ -1,26 +1,26 @@
-"""Boosting: tree after tree, each a Newton step on what the sum so far leaves unexplained (Friedman 2001).
-
-The number of trees is found on held-out rows; then all rows are learned from. Knows coded rows; no attributes' names.
-"""
+"""Boosting: tree after tree, each a Newton step on what the sum so far leaves unexplained (Friedman 2001)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from likely.machinery.arrays import Bytes, Floats, Ints
-from likely.models.additive.coding import CodedRows
-from likely.models.additive.gradients import BLOCK, gradient_unit, loss_unit
-from likely.models.additive.histograms import CODES, bundle_codes, padded
+from likely.models.additive.coding import CodedRows, Coding, with_base
+from likely.models.additive.histograms import BLOCK, CODES, bundle_codes, gradient_unit, loss_unit, padded
 from likely.models.additive.pairing import COARSE, coarse_codes
 from likely.models.additive.rounds import PAIR_WAIT, grow_rounds, held_out_loss
-from likely.models.heldout.dealing import FEW_LEVELS, are_copies, deal_copies, equal_pairs, is_heavy
+from likely.models.heldout.kept_rows import FEW_LEVELS, KeptRows, are_copies, deal_copies, equal_pairs, is_heavy
+from likely.table.batch import Batch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+# Boosting: tree after tree, each a Newton step on what the sum so far leaves unexplained (Friedman 2001).
 
 LARGEST_STEP = 4.0
 """No Newton step is longer than this, in nats: where a class is rare, curvature tells little of how far to go."""
@@ -248,3 +248,48 @@ def best_rounds(trials: list[Boosted], most: int) -> tuple[int, int]:
             elif done - rounds >= PATIENCE:
                 break
     return rounds, best
+
+
+# Boosting in a trial: each part of the rows is scored by trees of the others, which the other parts say when to
+# stop.
+
+
+class Speaks(Protocol):
+    """Who turns trees into evidence."""
+
+    def evidence(self, coding: Coding, trees: list[TreeArrays], learned: CodedRows, batch: Batch) -> Floats: ...
+
+
+def score_parts(
+    learner: Speaks,
+    coding: Coding,
+    recipe: Recipe,
+    given: Mapping[int, Floats],
+    parts: Sequence[int],
+    rows: KeptRows,
+    places: NDArray[np.intp],
+) -> tuple[Floats, int]:
+    """What is said of the rows at `places`, (places, classes), and after how many rounds held-out rows say to stop."""
+    two = len(coding.summary.classes) == 2
+
+    def coded(some: KeptRows) -> CodedRows:
+        return CodedRows.of(coding, some.batch, some.group, some.weight, len(rows) + 1).tallied()
+
+    units = units_of(coded(rows))
+    learned = [coded(rows.take(np.flatnonzero(rows.part != part))) for part in parts]
+    out = [coded(rows.take(np.flatnonzero(rows.part == part))) for part in parts]
+    trials = [
+        Boosted(recipe, with_base(one, given, two), with_base(other, given, two), units)
+        for one, other in zip(learned, out, strict=True)
+    ]
+    rounds, _ = best_rounds(trials, recipe.rounds)
+    most = max(len(trial.losses) for trial in trials)
+    losses = np.array([[trial.loss_after(t) for t in range(most)] for trial in trials])
+    said = np.zeros((len(places), len(coding.summary.classes)))
+    for k, (part, own, trial) in enumerate(zip(parts, learned, trials, strict=True)):
+        # Where several parts are held out, the rows of one have no say in when the trees that answer for them stop.
+        others = int(np.delete(losses, k, axis=0).sum(axis=0).argmin()) if len(trials) > 1 else rounds
+        inside = rows.part[places] == part
+        if inside.any() and others:
+            said[inside] = learner.evidence(coding, trial.trees[:others], own, rows.take(places[inside]).batch)
+    return said, rounds

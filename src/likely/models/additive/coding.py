@@ -1,31 +1,35 @@
-"""Cells as bytes: numbers cut into bins, levels by number, missing cells apart; and rows of such codes as a tally.
-
-Knows the sums of columns, which say where to cut; no gradients and no trees.
-"""
+"""Cells as bytes: numbers cut into bins, levels by number; and curves given by hand as tables over these codes."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from likely.errors import SettingError, nearest, shown
 from likely.machinery.arrays import Bytes, Floats, Hashes, Ints
 from likely.machinery.arrays import Ints as Groups
 from likely.machinery.jit import kernel
-from likely.models.factors.value_tally import read_tally
+from likely.models.factors.bins import read_tally
 from likely.models.shapes import Axis
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
-from likely.sums.quantiles import apart_places
 from likely.sums.summary import Summary
+from likely.sums.tallies import apart_places
 from likely.table.batch import Batch
 from likely.table.labels import Labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+# Cells as bytes: numbers cut into bins, levels by number, missing cells apart; and rows of such codes as a tally.
 
 MOST_CODES = 255
 """Bins or levels of an attribute at most: beyond that, bins are wider and rare levels share the last of them. The code
@@ -226,3 +230,96 @@ class CodedParts:
             self.parts[0].most,
             any(part.dropped for part in self.parts),
         ).tallied()
+
+
+# Curves given by hand: what an attribute says is not learned but known. Checks them, and makes tables of them.
+
+FORM = '{"age": {"starts": [30, 50], ">50K": [-1.0, 0.2, 0.6]}} or {"sex": {"levels": ["f", "m"], ">50K": [-0.2, 0.2]}}'
+MOST_STEPS = 255
+LARGEST = 100.0
+"""No curve says more than this, in nats."""
+
+
+def check_curves(value: Any) -> dict[str, dict[str, Any]]:
+    """Curves by attribute, copied; what can be no curve of any table is refused."""
+    if not isinstance(value, Mapping) or not all(isinstance(curve, Mapping) for curve in value.values()):
+        raise SettingError(f"curves is {shown(value)}. Write {FORM}.")
+    return {str(name): _check_curve(str(name), curve) for name, curve in value.items()}
+
+
+def _check_curve(name: str, curve: Mapping[str, Any]) -> dict[str, Any]:
+    where = f"The curve of {shown(name)}"
+    if ("starts" in curve) == ("levels" in curve):
+        raise SettingError(f"{where} needs either starts (of a number) or levels. Write {FORM}.")
+    out: dict[str, Any] = {}
+    if "starts" in curve:
+        starts = _given_numbers(curve["starts"], f"{where}: starts", math.inf)
+        if any(not low < high for low, high in pairwise(starts)):
+            raise SettingError(f"{where}: starts must rise. Put them in order, each once.")
+        out["starts"] = starts
+        count = len(starts) + 1
+    else:
+        levels = [str(level) for level in curve["levels"]]
+        if len({*levels}) != len(levels):
+            raise SettingError(f"{where} names a level twice.")
+        out["levels"] = levels
+        count = len(levels)
+    if not 0 < count <= MOST_STEPS:
+        raise SettingError(f"{where} has {count:,} steps or levels; it must have 1 to {MOST_STEPS}.")
+    for key, said in curve.items():
+        if key in ("starts", "levels"):
+            continue
+        evidence = _given_numbers(said, f"{where}, class {shown(key)}", LARGEST)
+        if len(evidence) != count:
+            raise SettingError(f"{where} has {len(evidence)} values for class {shown(key)}; it must be {count}.")
+        out[str(key)] = evidence
+    return out
+
+
+def _given_numbers(values: Any, where: str, most: float) -> list[float]:
+    try:
+        found = [float(v) for v in values if isinstance(v, Real) and not isinstance(v, bool)]
+        sound = len(found) == len(values) and all(math.isfinite(v) and abs(v) <= most for v in found)
+    except TypeError:
+        sound = False
+    if not sound:
+        limit = "finite" if math.isinf(most) else f"between -{most:g} and {most:g}"
+        raise SettingError(f"{where} must be a list of numbers, {limit}; it is {shown(values)}.")
+    return found
+
+
+def curve_axis(name: str, curve: Mapping[str, Any], summary: Summary) -> Axis:
+    """The attribute by the codes of its curve."""
+    nominal = isinstance(summary.columns[name], Counts)
+    if nominal != ("levels" in curve):
+        kind, wanted = ("nominal", "levels") if nominal else ("a number", "starts")
+        raise SettingError(f"{shown(name)} is {kind}, so its curve must have {wanted}.")
+    if nominal:
+        return Axis(name, Labels(curve["levels"]))
+    return Axis(name, Labels(), np.array(curve["starts"], np.float64))
+
+
+def curve_table(name: str, curve: Mapping[str, Any], classes: tuple[str, ...]) -> Floats:
+    """What the curve says, (codes, classes); of a missing cell, nothing."""
+    for key in curve:
+        if key not in ("starts", "levels") and key not in classes:
+            raise SettingError(
+                f"The curve of {shown(name)} speaks of {shown(key)}, which is not a class. {nearest(key, classes)}"
+            )
+    count = len(curve["levels"]) if "levels" in curve else len(curve["starts"]) + 1
+    out = np.zeros((count + 1, len(classes)))
+    for k, own in enumerate(classes):
+        if own in curve:
+            out[:-1, k] = curve[own]
+    return out
+
+
+def with_base(rows: CodedRows, given: Mapping[int, Floats], two: bool) -> CodedRows:
+    """The rows with what given curves say of them, and those attributes hidden from the trees."""
+    if not given:
+        return rows
+    base = sum(table[rows.codes[:, j]] for j, table in given.items())
+    codes = rows.codes.copy()
+    codes[:, list(given)] = 0
+    assert not isinstance(base, int)
+    return replace(rows, codes=codes, base=np.ascontiguousarray(base[:, 1:] - base[:, :1]) if two else base)

@@ -10,8 +10,8 @@ import numpy as np
 
 from likely.machinery.arrays import Bools, Bytes, Longs
 from likely.machinery.jit import inner
+from likely.models.additive.growing import curvature_of, gradient_of
 from likely.models.additive.histograms import LANES, clear_cells
-from likely.models.additive.splitting import curvature_of, gradient_of
 
 COARSE = 8
 """Codes of an attribute when pairs are sought."""

@@ -13,15 +13,13 @@ import numpy as np
 
 from likely.models import kernels, shapes
 from likely.models.contracts import Model
-from likely.models.dependence.grid import Grid, draw_places, grid_of, log, sample_rows, shares
+from likely.models.dependence.tree import Grid, draw_places, grid_of, log, sample_rows, shares
 from likely.models.drawing import DrawnRows, chance
 from likely.models.model import learnable
 from likely.models.posterior import Matrix, Posterior
 from likely.models.settings import Settings, setting
-from likely.models.working.product import by_class
-from likely.models.working.records import Step, Working
-from likely.models.working.total import added
-from likely.models.working.writing import clean, decimal, exp
+from likely.models.working.records import Step, Working, clean, decimal, exp
+from likely.models.working.working import added, by_class
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
 from likely.table.labels import label

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from likely.errors import SettingError, nearest, shown
-from likely.models.knowledge.known import Shares
-from likely.models.quotient import Quotient, as_written
+from likely.models.fractions import Quotient, as_written
+from likely.models.knowledge import Shares
 from likely.models.shapes import LevelTable, Ratio, Ratios
 from likely.sums.columns.counts import Counts
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE

@@ -1,27 +1,293 @@
-"""The normal factor: a multivariate normal density of the numbers for each class, from exact sums of products.
-
-A missing cell is integrated out exactly: rows are scored by the part of the covariance that their cells have.
-"""
+"""Normal densities, one number or several, for each class: means and products about them, from exact sums."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from functools import reduce
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.models import kernels
-from likely.models.factors.gaussian import root_of
-from likely.models.factors.patterns import patterns
-from likely.models.factors.scatter import Covariances, Scatter
-from likely.models.setting_values import Shrinkage, Variance
-from likely.models.shapes import MultivariateNormal, limit_distances
+from likely.models.fractions import Quotient, as_written, log_of
+from likely.models.knowledge import KnownNormal
+from likely.models.settings import Shrinkage, Variance
+from likely.models.shapes import Gaussian, MultivariateNormal, Presence, limit_distances
+from likely.sums.columns.numbers import Numbers
+from likely.sums.contracts import request
+from likely.sums.rows.products import Products
+from likely.sums.summary import Summary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+# Means and products about them, exact, from sums of products: for each class, over the pairs of cells that are
+# there.
+
+
+@dataclass(frozen=True)
+class Covariances:
+    """top / bottom is the covariance of each pair of attributes, where `known`; `rows` is n - 1."""
+
+    top: Any
+    bottom: Any
+    known: NDArray[np.bool_]
+    rows: NDArray[np.float64]
+
+    def variance(self, i: int) -> Fraction | None:
+        """The variance of one attribute, exact; None where the rows are too few to have one."""
+        return Fraction(self.top[i, i], self.bottom[i, i]) if self.known[i, i] else None
+
+    def correlations(self, deviation: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Covariances in units of the deviations, each rounded once; 0 where unknown, 1 on the diagonal."""
+        parts = [d.as_integer_ratio() for d in deviation.tolist()]
+        tops, bottoms = (np.array([p[k] for p in parts], object) for k in (0, 1))
+        above = np.where(self.known, self.top * np.multiply.outer(bottoms, bottoms), 0)
+        below = np.where(self.known, self.bottom * np.multiply.outer(tops, tops), 1)
+        out = np.array(above / below, np.float64).reshape(self.known.shape)
+        np.fill_diagonal(out, 1.0)
+        return out
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """Sums over classes: `weight[i, j, c]` of rows that have both cells, `first[i, j, c]` of cell i over them, and
+    `second[i, j, c]` of their products; all in units of 1 / `one`."""
+
+    names: tuple[str, ...]
+    one: int
+    weight: Any
+    first: Any
+    second: Any
+
+    def mean(self, i: int, c: int) -> float | None:
+        """The mean of attribute i in class c over the cells that are there; None where there are none."""
+        weight = self.weight[i, i, c]
+        return float(Fraction(self.first[i, i, c], weight)) if weight else None
+
+    def whole(self) -> Scatter:
+        """All classes as one."""
+        sums = (np.sum(part, axis=2, keepdims=True) for part in (self.weight, self.first, self.second))
+        return Scatter(self.names, self.one, *sums)
+
+    def covariances(self, c: int, variance: Variance) -> Covariances:
+        """(sum of xy - sum of x * sum of y / n) / (n - 1 or n) within class c."""
+        weight, first, second = (part[:, :, c] for part in (self.weight, self.first, self.second))
+        top = weight * second - first * first.T
+        return self._known(top, weight, weight, self.one, variance)
+
+    def pooled(self, variance: Variance) -> Covariances:
+        """The same products added over the classes, each about its own means: / (n - classes) or / n."""
+        some = np.array(self.weight != 0, np.bool_)
+        weight = np.where(some, self.weight, self.one)
+        multiple = reduce(np.lcm, np.moveaxis(weight, 2, 0))
+        tops = weight * self.second - self.first * np.swapaxes(self.first, 0, 1)
+        top = np.sum(tops * (multiple[:, :, None] // weight), axis=2)
+        lost = some.sum(axis=2).astype(object) * self.one
+        return self._known(top, multiple, np.sum(self.weight, axis=2), lost, variance)
+
+    def _known(self, top: Any, divisor: Any, weight: Any, lost: Any, variance: Variance) -> Covariances:
+        below = weight - lost if variance == "unbiased" else weight
+        known = np.array(below > 0, np.bool_)
+        if variance == "ml":
+            # One row has no spread, though its sums say zero; rows of little weight do have one (as in Gaussian).
+            lone = np.array((weight <= lost) & (top == 0), np.bool_).diagonal()
+            known &= ~(lone[:, None] | lone)
+        bottom = np.where(known, divisor * below, 1)
+        rows = np.array(np.maximum(weight - lost, 0) / self.one, np.float64).reshape(known.shape)
+        return Covariances(top, bottom, known, rows)
+
+
+def scatter(summary: Summary, columns: tuple[str, ...] | None = None) -> Scatter:
+    """Read the numbers' sums (of these columns alone, if any are named) out of a summary's sums of products."""
+    names = columns or tuple(c.name for c in summary.schema.attributes if c.kind != "nominal")
+    size, groups = len(names), len(summary.classes)
+    if not names:
+        empty = np.zeros((0, 0, groups), object)
+        return Scatter((), 1, empty, empty, empty)
+    products = summary.more.get(request("products", columns), summary.more.get("products"))
+    if not isinstance(products, Products):
+        raise SettingError(
+            "This summary keeps no sums of products, which a covariance is made of. Fit the table itself, or "
+            f"summarize it with more=['{request('products', columns)}']."
+        )
+    index = {feature: k for k, feature in enumerate(products.features)}
+    values, there = (np.array([index[kind, name, ""] for name in names], np.intp) for kind in ("value", "there"))
+    i, j = np.triu_indices(size)
+    # Sums of pairs are the same either way round: they are turned into Python's integers once.
+    rows = np.concatenate([there[i], values[i], np.repeat(values, size)])
+    across = np.concatenate([there[j], values[j], np.tile(there, size)])
+    held, exponent = products.table[rows, across].wholes()
+    sums = np.array(held, object).reshape(-1, groups) * (1 << max(exponent, 0))
+    one = 1 << max(-exponent, 0)
+    weight, second = (np.empty((size, size, groups), object) for _ in range(2))
+    weight[i, j] = weight[j, i] = sums[: len(i)]
+    second[i, j] = second[j, i] = sums[len(i) : 2 * len(i)]
+    return Scatter(names, one, weight, sums[2 * len(i) :].reshape(size, size, groups), second)
+
+
+# Rows that lack the same cells, together: so that a model works once for each pattern and never row by row.
+
+
+def patterns(there: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """For each pattern of cells that are there: their columns, and the rows that have just these.
+
+    >>> [(c.tolist(), r.tolist()) for c, r in patterns(np.array([[True, True], [True, False], [True, True]]))]
+    [([0], [1]), ([0, 1], [0, 2])]
+    """
+    if not len(there):
+        return
+    if there.all():
+        yield np.arange(there.shape[1]), np.arange(len(there))
+        return
+    packed = np.packbits(there, axis=1)
+    _, first, which = np.unique(packed, axis=0, return_index=True, return_inverse=True)
+    which = which.reshape(-1)
+    order = np.argsort(which, kind="stable")
+    for k, rows in enumerate(np.split(order, np.cumsum(np.bincount(which))[:-1])):
+        yield np.flatnonzero(there[first[k]]), rows
+
+
+# The Gaussian factor: a normal density of one number for each class, from exact sums.
+
+Moments = tuple[Fraction, Fraction, Fraction]
+
+
+@dataclass(frozen=True, slots=True)
+class NormalSettings:
+    """How sums become a normal density."""
+
+    variance: Variance
+    floor: float
+    missing_is_level: bool
+    pseudo_count: float
+
+
+def mean_of(moments: Moments) -> Fraction:
+    weight, first, _ = moments
+    return first / weight
+
+
+def variance_of(moments: Moments, kind: Variance, worth: Fraction = Fraction(0)) -> Fraction | None:
+    """The variance, exact; None where the rows are too few to have one.
+
+    So much of the weight, `worth`, is knowledge. Its deviation is known, not estimated: it costs no degree of freedom.
+    """
+    weight, first, second = moments
+    below = weight
+    if kind == "unbiased":
+        below = max(weight - worth - 1, Fraction(0)) + worth if worth else weight - 1
+    if below <= 0:
+        return None
+    return (second - first * first / weight) / below
+
+
+def with_known(moments: Moments, known: KnownNormal | None) -> Moments:
+    """The sums of a class's rows and of the rows that knowledge of it is worth."""
+    if known is None:
+        return moments
+    weight, first, second = moments
+    worth, mean = known.worth, known.mean
+    return weight + worth, first + worth * mean, second + worth * (known.variance + mean * mean)
+
+
+def root_of(variance: Fraction) -> float:
+    """The square root, also where the variance is beyond a double's range; never less than the least normal double."""
+    shift = (variance.numerator.bit_length() - variance.denominator.bit_length()) // 2
+    root = math.sqrt(variance / Fraction(4) ** shift)
+    least, most = float(np.finfo(np.float64).tiny), float(np.finfo(np.float64).max)
+    # Least: 1 / root must be finite. Most: the spread of -1.7e308 and 1.7e308 is more than a double holds.
+    return most if shift > 1023 else max(math.ldexp(root, shift), least)
+
+
+def gaussian(
+    name: str,
+    numbers: Numbers,
+    settings: NormalSettings,
+    classes: tuple[str, ...],
+    knowledge: Sequence[KnownNormal | None] = (),
+) -> Gaussian | None:
+    """Derive the factor; None where the attribute has no spread at all and so says nothing.
+
+    A class without a spread of its own (one value, or none) borrows the attribute's; one without a value also its mean.
+    A variance below floor * the attribute's variance is raised to it, but to no more than knowledge says it is.
+    """
+    if not knowledge:
+        return numbers.cached(
+            ("gaussian", name, settings, classes), lambda own: _gaussian(name, own, settings, classes, ())
+        )
+    return _gaussian(name, numbers, settings, classes, knowledge)
+
+
+def _gaussian(
+    name: str,
+    numbers: Numbers,
+    settings: NormalSettings,
+    classes: tuple[str, ...],
+    knowledge: Sequence[KnownNormal | None],
+) -> Gaussian | None:
+    believed = knowledge or (None,) * len(classes)
+    per_class = [with_known(m, k) for m, k in zip(numbers.moments(), believed, strict=True)]
+    worths = [Fraction(0) if k is None else k.worth for k in believed]
+    whole: Moments = tuple(sum(part, Fraction(0)) for part in zip(*per_class, strict=True))  # type: ignore[assignment]
+    overall = variance_of(whole, settings.variance, sum(worths, Fraction(0))) if whole[0] else None
+    if not overall:
+        return None
+    floor = Fraction(settings.floor) * overall
+    means, roots, borrowed = [], [], []
+    for moments, label, belief, worth in zip(per_class, classes, believed, worths, strict=True):
+        least = floor if belief is None else min(floor, belief.variance)
+        own = variance_of(moments, settings.variance, worth) if moments[0] else None
+        if settings.variance == "ml" and own == 0 and moments[0] <= 1:
+            own = None
+        means.append(float(mean_of(moments if moments[0] else whole)))
+        borrowed.append(own is None)
+        variance = overall if own is None else max(own, least)
+        if variance == 0:
+            raise SettingError(
+                f"Every value of {shown(name)} in class {shown(label)} is the same, so its variance is zero. "
+                "Set variance_floor above 0."
+            )
+        roots.append(root_of(variance))
+    deviation = np.array(roots)
+    peak = -0.5 * math.log(2 * math.pi) - np.log(deviation)
+    absent = np.zeros(len(deviation))
+    known = known_shares(numbers, settings.pseudo_count) if settings.missing_is_level else None
+    if known is not None:
+        there, gone = (log_of(column) for column in zip(*known, strict=True))
+        peak, absent = peak + there, gone
+    rate = math.sqrt(0.5) / deviation
+    return Gaussian(
+        name,
+        np.array(means),
+        deviation,
+        peak,
+        rate,
+        limit_distances(deviation),
+        absent,
+        np.array(borrowed),
+        known,
+        tuple(knowledge),
+        settings.variance == "unbiased",
+    )
+
+
+def known_shares(numbers: Numbers, pseudo_count: float) -> Presence:
+    """P(known | class) and P(missing | class): two levels, smoothed like any. An infinite cell counts as missing."""
+    extra = as_written(pseudo_count)
+    there, gone = numbers.weight().fractions(), numbers.other.sum(0).fractions()
+    return tuple(
+        (Quotient(t + extra, t + g + 2 * extra), Quotient(g + extra, t + g + 2 * extra))
+        for t, g in zip(there, gone, strict=True)
+    )
+
+
+# The normal factor: a multivariate normal density of the numbers for each class, from exact sums of products.
 
 HELD = 1 << 22
 """Numbers (32 MB) that decompositions of patterns of missing cells may take, kept for the next batch."""

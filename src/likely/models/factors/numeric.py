@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from likely.errors import SettingError, shown
-from likely.models.factors.binned import Binned, binned
-from likely.models.factors.bins import edges_of, rule_for
+from likely.models.factors.bins import Binned, ValueTally, binned, edges_of, read_tally, rule_for
 from likely.models.factors.categorical import LevelSettings
-from likely.models.factors.gaussian import NormalSettings, gaussian
 from likely.models.factors.kernel import KernelDensity, kernel_density
-from likely.models.factors.value_tally import ValueTally, read_tally
-from likely.models.knowledge.known import Normal
-from likely.models.setting_values import Bandwidth, Bins, Closed, Kind, Kinds, Rule
+from likely.models.factors.normal import NormalSettings, gaussian
+from likely.models.knowledge import KnownNormal
+from likely.models.settings import Bandwidth, Bins, Closed, Kind, Kinds, Rule
 from likely.models.shapes import Gaussian
 from likely.sums.columns.numbers import Numbers
 from likely.table.schema import Schema
@@ -76,7 +74,7 @@ def number_factor(
     numbers: Numbers,
     settings: NumberSettings,
     classes: tuple[str, ...],
-    known: Sequence[Normal | None] = (),
+    known: Sequence[KnownNormal | None] = (),
 ) -> tuple[NumberFactor | None, list[str]]:
     """The factor, None where the values have no spread and so say nothing; and what was special, as sentences."""
     kind = settings.kind(name)

@@ -1,21 +1,23 @@
-"""Weights of evidence: how much of what each speaker says is to be believed beside the others.
-
-Speakers are attributes of naive Bayes, or members of a pool. Knows what they say of held-out rows, and the classes of
-these; no models, no rows. A weight of 0 leaves one out. The prior has no weight.
-"""
+"""What held-out rows say of evidence: weights of speakers, temperatures, and what it is worth to know a cell at all."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.machinery.arrays import Floats
+from likely.machinery.arrays import Bools, Floats, Hashes
 from likely.machinery.jit import kernel
+from likely.models.heldout.kept_rows import scramble
+from likely.models.linear.squares import cholesky_factor, cholesky_solve
+from likely.models.posterior import Matrix
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+
+# Weights of evidence: how much of what each speaker says is to be believed beside the others.
 
 PRICE = 1.0
 """What a weight of 1 must bring at least, in nats over all rows: who does not has no weight."""
@@ -126,3 +128,152 @@ def nearest_top(bend: Floats, slope: Floats, v: Floats, stride: Floats, passes: 
             gained += step * (left - 0.5 * bend[k, k] * step)
         if gained <= 1e-3 * tolerance:
             break
+
+
+# What it is worth to know a cell at all: offsets found on rows in which some cells are hidden.
+
+ROWS = 2_048
+"""Rows that are masked: those with the smallest hashes."""
+PATTERNS = 4
+"""Masks of each row."""
+MOST_FITTED = 300
+"""Attributes whose shares are found by rows: the strongest. Those of others follow from how strong they are."""
+RIDGE = 10.0
+"""Holds shares near those that follow from how strong the attributes are, in rows."""
+NEWTON_STEPS = 40
+UNIT = 2.0**-30
+"""Gradients are rounded to multiples of this: their sums over rows are then exact, in any order."""
+SMALL = 1e-6
+"""The search ends when no offset moves by more."""
+
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+
+
+def mask_rows(hashes: Hashes, attributes: int) -> Bools:
+    """Which cells are known, (PATTERNS * rows, attributes): by the rows' hashes alone. Any number is as likely."""
+    out = []
+    places = np.arange(1, attributes + 1, dtype=np.uint64) * _STEP
+    for pattern in range(PATTERNS):
+        own = scramble(hashes + np.full(1, pattern + 1, np.uint64) * _STEP)  # arrays may overflow in silence
+        share = (scramble(own) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+        lots = (scramble(own[:, None] + places) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+        out.append(lots < share[:, None])
+    return np.concatenate(out)
+
+
+def fit_offsets(
+    score: Callable[[Bools], Floats],
+    hashes: Hashes,
+    there: Bools,
+    truth: NDArray[np.intp],
+    weight: Floats,
+    total: Floats,
+    strength: Floats,
+) -> Floats:
+    """What each attribute adds where it is known, (attributes, classes); over all attributes they add up to `total`.
+
+    `score` gives the scores of all PATTERNS * rows masked rows without offsets, the prior among them; `there` says
+    which cells of the rows are not missing. Maximises the log-likelihood of their classes, less RIDGE/2 times the
+    squared distance from total * strength: Newton's method with Boehning's bound on the Hessian.
+    """
+    share = strength / strength.sum() if strength.sum() > 0 else np.full(len(strength), 1 / max(len(strength), 1))
+    offsets = share[:, None] * total
+    chosen = np.sort(np.argsort(-strength, kind="stable")[:MOST_FITTED])
+    chosen = chosen[strength[chosen] > 0]
+    if len(chosen) < 2 or not len(hashes) or not total.any():
+        return offsets
+    known = mask_rows(hashes, len(strength)) & np.tile(there, (PATTERNS, 1))
+    base = score(known)
+    truth, weight = np.tile(truth, PATTERNS), np.tile(weight, PATTERNS) / PATTERNS
+    here = np.arange(len(truth))
+    weight = weight / weight.mean()
+    base = base + known @ offsets
+    seen = known[:, chosen].astype(np.float64)
+    counts = (seen * np.rint(weight / UNIT)[:, None]).T @ seen * UNIT if not _plain(weight) else seen.T @ seen
+    factor = cholesky_factor(counts / 2 + RIDGE * np.eye(len(chosen)))
+    assert factor is not None  # ridge makes it positive definite
+    ones = cholesky_solve(factor, np.ones(len(chosen)))
+    moved = np.zeros((len(chosen), len(total)))
+    for _ in range(NEWTON_STEPS):
+        now = base + seen @ moved
+        now -= now.max(axis=1, keepdims=True)
+        chance = np.exp(now)
+        chance /= chance.sum(axis=1, keepdims=True)
+        chance[here, truth] -= 1.0
+        pull = np.rint(chance * weight[:, None] / UNIT)
+        uphill = -(seen.T @ pull) * UNIT - RIDGE * moved
+        step = cholesky_solve(factor, uphill)
+        # The offsets' sum stays what it is.
+        step -= ones[:, None] * (step.sum(axis=0) / ones.sum())
+        moved += step
+        if float(np.abs(step).max()) <= SMALL:
+            break
+    offsets[chosen] += moved
+    return offsets
+
+
+def _plain(weight: Floats) -> bool:
+    return bool((weight == 1.0).all())
+
+
+# Temperatures: how far a model's log-odds must be shrunk or stretched to be right on rows it has not seen.
+
+LEAST, MOST = 1 / 32, 4.0
+"""A temperature lies between these: beyond them a model says nothing, or no row is left that speaks against it."""
+SPLITTINGS = 14
+"""Bisections of an octave: the temperature is known to a ten-thousandth of it."""
+
+
+def tempered(logs: Matrix, temperature: float) -> Matrix:
+    """log of P(class)**temperature, normalised for each row; a row that is impossible throughout stays so.
+
+    >>> np.exp(tempered(np.log([[0.9, 0.1]]), 0.5)).round(6).tolist()
+    [[0.75, 0.25]]
+    """
+    if temperature == 1.0:
+        return logs
+    out: Matrix = logs * temperature
+    top = out.max(axis=1, keepdims=True, initial=-np.inf)
+    top = np.where(np.isneginf(top), 0.0, top)
+    with np.errstate(divide="ignore"):
+        total = np.log(np.exp(out - top).sum(axis=1, keepdims=True))
+    return out - top - np.where(np.isneginf(total), 0.0, total)
+
+
+def temperature_of(
+    logs: Matrix, truth: NDArray[np.intp], weight: NDArray[np.float64], shares: NDArray[np.float64], rows: float
+) -> float:
+    """The temperature with the best held-out log score, once the shares of the classes count as one row of `rows` + 1.
+
+    So no row costs more than log (rows + 1) or so, and a single one that a model thought impossible does not decide.
+    The best octave is taken, then the slope is bisected to zero in it.
+    """
+    here = np.arange(len(truth))
+    prior = shares[truth]
+    some = np.isfinite(logs)
+    finite = np.where(some, logs, 0.0)
+
+    def looked(t: float) -> tuple[float, float]:
+        chance = np.where(some, np.exp(tempered(logs, t)), 0.0)
+        own = chance[here, truth]
+        whole = rows * own + prior
+        pull = finite[here, truth] - (chance * finite).sum(axis=1)
+        with np.errstate(divide="ignore"):
+            value = float(weight @ np.log(whole))
+        return value, float(weight @ (rows * own * pull / np.where(whole > 0, whole, 1.0)))
+
+    octaves = np.exp2(np.arange(np.log2(LEAST), np.log2(MOST) + 1))
+    found = [looked(float(t)) for t in octaves]
+    best = int(np.argmax([value for value, _ in found]))
+    rising = found[best][1] > 0
+    other = best + 1 if rising else best - 1
+    if not found[best][1] or not 0 <= other < len(octaves):
+        return float(octaves[best])
+    low, high = np.log2(octaves[min(best, other)]), np.log2(octaves[max(best, other)])
+    for _ in range(SPLITTINGS):
+        middle = (low + high) / 2
+        if looked(float(np.exp2(middle)))[1] > 0:
+            low = middle
+        else:
+            high = middle
+    return float(np.exp2((low + high) / 2))

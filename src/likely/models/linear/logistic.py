@@ -14,16 +14,15 @@ import numpy as np
 
 from likely.errors import SettingError
 from likely.models.contracts import Search, require_model
-from likely.models.linear import lbfgs
-from likely.models.linear.columns import Design
-from likely.models.linear.curves import CURVES, Curve, Curves
+from likely.models.linear import newton
+from likely.models.linear.design import CURVES, CurveKind, Curves, Design
 from likely.models.linear.log_odds import FACTS, LogOdds
 from likely.models.linear.newton import FoldNewton, Newton
 from likely.models.model import learnable
 from likely.models.settings import Settings, setting
 from likely.models.shapes import FARTHEST
-from likely.sums.checks import read_finite, read_number, read_texts
 from likely.sums.contracts import State
+from likely.sums.state import read_finite, read_number, read_texts
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
 
@@ -49,7 +48,7 @@ class Logistic(Settings):
     weights of all classes; constants are free. (So for two classes, whose weights are opposite, ridge/4 times the
     squares of their differences.) Each class's weights are centred: over classes they sum to 0.
 
-    The search goes by that. The model's terms are the same sum, measured from the prior (models/linear/unknown.py):
+    The search goes by that. The model's terms are the same sum, measured from the prior (models/linear/log_odds.py):
     what is missing or unseen is unknown and adds exactly 0, so that with nothing known the answer is the prior. The
     indicators of missing cells take up what being missing says; only with missing="level" is that told of new rows.
 
@@ -69,7 +68,7 @@ class Logistic(Settings):
         "The search ends when another step promises less than this, in units of log-likelihood.",
         at_least=0,
     )
-    numbers: Curve = setting(
+    numbers: CurveKind = setting(
         "linear",
         "How numbers enter. linear: as they are, in standard units. squares: with their squares and the products of "
         "every two (of up to 40 numbers), no farther than 4 standard deviations. binned: as 8 bins of about equal "
@@ -116,10 +115,10 @@ class Logistic(Settings):
         if classes == 1:
             return LogOdds.of(self, design, np.zeros((size, 1)), {}, ())
         # Who asks for no more than steps promise is given steps, where Newton's curvature would be much to sum.
-        many = QUICK if self.tolerance >= lbfgs.LEAST_DECREMENT else MOST
+        many = QUICK if self.tolerance >= newton.LEAST_DECREMENT else MOST
         if isinstance(design, Design) and weights <= many:
             return Newton.start(self, design)
-        return lbfgs.LBFGS.start(self, design)
+        return newton.LBFGS.start(self, design)
 
     def design(self, summary: Summary) -> Design | Curves:
         """The columns that a row is turned into."""

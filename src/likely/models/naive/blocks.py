@@ -12,18 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.errors import ColumnError, SettingError, shown
-from likely.models.factors.gaussian import known_shares
-from likely.models.factors.joint import CellSettings, Table, table
-from likely.models.factors.joint_bins import CutSettings, binned_joint_table
-from likely.models.factors.normal import CovarianceSettings, Normal, normal
-from likely.models.factors.scatter import scatter
-from likely.models.joint.joints import cells_that_weigh
-from likely.models.joint.normals import means_and_covariances
-from likely.models.quotient import log_of
-from likely.models.setting_values import Blocks
+from likely.models.factors.joint import CellSettings, CutSettings, Table, binned_joint_table, table
+from likely.models.factors.normal import CovarianceSettings, Normal, known_shares, normal, scatter
+from likely.models.fractions import log_of
+from likely.models.full_bayes import cells_that_weigh, means_and_covariances
+from likely.models.settings import Blocks
 from likely.models.shapes import Block, Exhibit, Presence
 from likely.sums.columns.numbers import Numbers
-from likely.sums.requests import request
+from likely.sums.contracts import request
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
 from likely.table.schema import Schema

@@ -7,19 +7,20 @@ from typing import ClassVar, Literal
 
 from likely.errors import SettingError, shown
 from likely.models.contracts import Model, Trait
-from likely.models.joint.full import FullBayes, density_kind, needs_of, refuse_others
+from likely.models.full_bayes import FullBayes, density_kind, needs_of, refuse_others
 from likely.models.naive.blocks import block_requests
 from likely.models.naive.naive import NaiveBayes
-from likely.models.setting_values import (
+from likely.models.settings import (
     Blocks,
+    Settings,
     Shrinkage,
     Variance,
     check_blocks,
+    setting,
     shrinkage_setting,
     unseen_setting,
     variance_setting,
 )
-from likely.models.settings import Settings, setting
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
 

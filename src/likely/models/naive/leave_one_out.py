@@ -14,8 +14,8 @@ import numpy as np
 from likely.errors import SettingError, shown
 from likely.machinery.arrays import Ints
 from likely.models.factors.categorical import Categorical, categorical
-from likely.models.naive.baseline import Prior
 from likely.models.naive.naive import NaiveBayes
+from likely.models.naive.one_rule import Prior
 from likely.models.posterior import Matrix
 from likely.models.shapes import limit_distances
 from likely.sums.columns.counts import Counts

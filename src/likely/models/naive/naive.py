@@ -9,30 +9,27 @@ from typing import ClassVar
 from likely.errors import SettingError, shown
 from likely.models.contracts import Factor, Model, Search, Trait, require_model
 from likely.models.factors.categorical import LevelSettings, categorical, domain
-from likely.models.factors.gaussian import NormalSettings
-from likely.models.factors.joint import CellSettings
-from likely.models.factors.joint_bins import CutSettings
-from likely.models.factors.normal import CovarianceSettings
+from likely.models.factors.joint import CellSettings, CutSettings
+from likely.models.factors.normal import CovarianceSettings, NormalSettings
 from likely.models.factors.numeric import NumberSettings, number_factor
-from likely.models.heldout import tempering
-from likely.models.knowledge.known import Shares, check_known, known_classes, known_levels, known_normals, known_prior
+from likely.models.fractions import log_of
+from likely.models.heldout import weighing
+from likely.models.knowledge import Shares, check_known, known_classes, known_levels, known_normals, known_prior
 from likely.models.model import learnable
 from likely.models.naive.blocks import BlockSettings, arrange_blocks, block_factor, block_requests
 from likely.models.naive.prior_vs_rows import known_notes
-from likely.models.naive.product import Product
+from likely.models.naive.product import Product, WeightedProduct, weight_product
 from likely.models.naive.settings import NaiveBayesSettings
-from likely.models.naive.weighted_product import WeightedProduct, weight_product
 from likely.models.prior import prior_quotients
-from likely.models.quotient import log_of
 from likely.models.shapes.limits import FARTHEST
 from likely.models.text.factor import text_factor, text_notes
 from likely.models.text.settings import Text, as_text
 from likely.sums import state
-from likely.sums.checks import read_number, require
 from likely.sums.columns.counts import Counts
 from likely.sums.contracts import State
+from likely.sums.state import read_number, require
 from likely.sums.summary import Summary
-from likely.sums.words.words import Words
+from likely.sums.words.counting import Words
 from likely.table.schema import Schema
 
 
@@ -88,7 +85,7 @@ class NaiveBayes(NaiveBayesSettings):
             require(text.scale == "none" or float(text.scale) <= FARTHEST, "a scale is within what sums can hold")
         heat = found.get("temperature")
         return self.model(
-            summary, chosen, None if heat is None else read_number(heat, 0.0, tempering.MOST, "a temperature")
+            summary, chosen, None if heat is None else read_number(heat, 0.0, weighing.MOST, "a temperature")
         )
 
     def model(

@@ -1,24 +1,23 @@
-"""One rule: the one attribute that tells most of the class, and nothing else. The baseline of what one column can do.
-
-Knows sums only: which attribute that is follows from its counts, each row left out in turn, in closed form.
-"""
+"""Baselines: the prior alone, and the one attribute that says most of the class."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from likely.errors import shown
-from likely.models.factors.binned import binned_table
+from likely.models.factors.bins import ValueTally, binned_table, read_tally
 from likely.models.factors.categorical import domain, observed_counts
 from likely.models.factors.numeric import NumberSettings
-from likely.models.factors.value_tally import ValueTally, read_tally
+from likely.models.fractions import log_of
 from likely.models.model import learnable
 from likely.models.naive.naive import NaiveBayes
 from likely.models.naive.product import Product
-from likely.models.settings import Settings, setting
+from likely.models.prior import prior_quotients
+from likely.models.settings import Prior as PriorSetting
+from likely.models.settings import Settings, prior_setting, setting
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
@@ -26,6 +25,10 @@ from likely.table.schema import Column, Schema
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+# One rule: the one attribute that tells most of the class, and nothing else. The baseline of what one column can
+# do.
 
 
 @dataclass(frozen=True)
@@ -134,3 +137,35 @@ def left_out_score(
             score += float(seen[some, k] @ np.nan_to_num(each, nan=-np.inf, neginf=-np.inf))
             score += float(gone[k] * np.log(prior[k])) if gone[k] else 0.0
     return score
+
+
+# The baseline: the prior alone. Whatever the row, each class is as probable as it was in training.
+
+
+@dataclass(frozen=True)
+class Prior(Settings):
+    """P(class | row) = P(class).
+
+    >>> Prior().prior
+    'observed'
+    """
+
+    prior: PriorSetting = prior_setting()
+    pseudo_count: float = setting(0.0, "Added to the count of every class when the prior is observed.", at_least=0)
+
+    def needs(self, schema: Schema) -> frozenset[str]:
+        """The counts of the classes are enough."""
+        return frozenset()
+
+    def learn(self, summary: Summary) -> Frequencies:
+        """Derive the model: a product without factors."""
+        summary = learnable(summary)
+        prior = prior_quotients(summary, self.prior, self.pseudo_count)
+        return Frequencies(learner=self, summary=summary, prior=prior, log_prior=log_of(prior), factors=())
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Frequencies(Product):
+    """The classes alone: of rows nothing is known, so that they have no density."""
+
+    generative: ClassVar[bool] = False

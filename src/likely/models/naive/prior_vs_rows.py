@@ -12,11 +12,10 @@ from typing import Any
 from likely.errors import nearest, shown
 from likely.models.contracts import Factor
 from likely.models.factors.categorical import Categorical
-from likely.models.factors.gaussian import root_of, variance_of
-from likely.models.knowledge.knowledge import Knowledge
-from likely.models.knowledge.known import Shares, known_normals, known_prior
-from likely.models.quotient import Quotient
-from likely.models.setting_values import Variance
+from likely.models.factors.normal import root_of, variance_of
+from likely.models.fractions import Quotient
+from likely.models.knowledge import Knowledge, Shares, known_normals, known_prior
+from likely.models.settings import Variance
 from likely.models.shapes import Exhibit, Gaussian
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from likely.errors import SettingError
-from likely.models.knowledge.knowledge import Knowledge, check_knowledge
-from likely.models.setting_values import (
+from likely.models.knowledge import Knowledge, check_knowledge
+from likely.models.settings import (
     Bandwidth,
     Bins,
     Blocks,
     Closed,
     Kinds,
     Prior,
+    Settings,
     Shrinkage,
     Variance,
     bin_count_setting,
@@ -27,11 +28,11 @@ from likely.models.setting_values import (
     check_weights,
     prior_pseudo_count_setting,
     prior_setting,
+    setting,
     shrinkage_setting,
     unseen_setting,
     variance_setting,
 )
-from likely.models.settings import Settings, setting
 from likely.models.text.settings import Said, check_text, check_texts
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from likely.errors import SettingError
 from likely.models.contracts import Learner, Model, Search, begin_learning
 from likely.models.heldout.search import HeldOutSearch, Plan
-from likely.models.heldout.tempering import temperature_of
+from likely.models.heldout.weighing import temperature_of
 from likely.models.posterior import Matrix
 from likely.sums.summary import Summary
 

@@ -19,14 +19,12 @@ from likely.models.heldout.search import HeldOutSearch, Plan
 from likely.models.heldout.weighing import evidence_weights, score_alone
 from likely.models.model import learnable
 from likely.models.naive.naive import NaiveBayes
-from likely.models.naive.product import Product
-from likely.models.naive.weighted_product import WeightedProduct, weight_product
+from likely.models.naive.product import Product, WeightedProduct, weight_product
 from likely.models.posterior import Matrix
-from likely.models.setting_values import parts_setting
-from likely.models.settings import Settings, setting
+from likely.models.settings import Settings, parts_setting, setting
 from likely.sums import state
-from likely.sums.checks import require
 from likely.sums.contracts import State
+from likely.sums.state import require
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
 from likely.table.schema import Schema

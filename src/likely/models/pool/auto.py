@@ -13,16 +13,20 @@ import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.models.contracts import require_model
-from likely.models.pool.candidates import Effort, Purpose, pool_candidates
-from likely.models.pool.choosing import Choice
-from likely.models.pool.members import check_members, member_learner, member_spec, restore_member
-from likely.models.pool.pool_model import PoolModel
-from likely.models.pool.pool_search import PoolPlan, PoolSearch, pool_of, start_pool
-from likely.models.pool.trial import Trial
-from likely.models.setting_values import parts_setting
-from likely.models.settings import Settings, setting
-from likely.sums.checks import read_finite, read_texts, require
+from likely.models.pool.candidates import (
+    Effort,
+    Purpose,
+    check_members,
+    member_learner,
+    member_spec,
+    pool_candidates,
+    restore_member,
+)
+from likely.models.pool.choosing import Choice, Trial
+from likely.models.pool.pool import PoolModel, PoolPlan, PoolSearch, pool_of, start_pool
+from likely.models.settings import Settings, parts_setting, setting
 from likely.sums.contracts import State
+from likely.sums.state import read_finite, read_texts, require
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
 

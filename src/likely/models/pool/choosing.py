@@ -1,34 +1,128 @@
-"""Candidates judged on rows kept in memory: each part is scored by models of the others, then evidence is weighed.
-
-Knows learners by their contract; what comes of it is a trial.
-"""
+"""Candidates judged on rows kept in memory: each part is scored by models of the others, then evidence is weighed."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from likely.errors import LikelyError, shown
 from likely.machinery.arrays import Floats
-from likely.machinery.steps import teller
-from likely.machinery.threads import in_order
-from likely.models.contracts import HeldOutAnswers, Learner
-from likely.models.heldout.dealing import class_codes, copies_sentence
-from likely.models.heldout.kept_rows import KeptRows
-from likely.models.heldout.trying import attempt, hold_out, most_scored, sums_of_parts, sums_without
+from likely.machinery.threads import in_order, teller
+from likely.models.contracts import HeldOut, HeldOutAnswers, Learner
+from likely.models.heldout.kept_rows import KeptRows, class_codes, copies_sentence
+from likely.models.heldout.search import attempt, hold_out, most_scored, sums_of_parts, sums_without
 from likely.models.heldout.weighing import evidence_weights, tell_apart, weighted_logs
-from likely.models.pool.members import learner_titles, member_spec
-from likely.models.pool.trial import Trial
-from likely.models.posterior import first_best
-from likely.sums.summary import Summary
+from likely.models.pool.candidates import learner_titles, member_learner, member_spec
+from likely.models.posterior import Matrix, first_best
+from likely.models.shapes import Exhibit
+from likely.sums.contracts import State
+from likely.sums.state import read_array, read_mapping, read_number, read_text, read_whole, require
+from likely.sums.summary import MOST_ROWS, Summary
 
 if TYPE_CHECKING:
+    pass
     from numpy.typing import NDArray
 
+
+# How candidates did on rows that they have not seen, and what is kept of them. Plain values; knows no rows.
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """How the candidates did on held-out rows."""
+
+    candidates: tuple[dict[str, Any], ...]
+    """As plain values."""
+    weights: Floats
+    """0: left out."""
+    scores: Floats
+    """Of each by itself, with the weight that is best for it alone: mean log probability of a row's class, in nats."""
+    rows: int
+    """Held-out rows that were scored."""
+    score: float
+    """Of the pool, by weights that have not seen the rows."""
+    hits: float
+    """Share of the held-out rows whose class the pool holds most probable."""
+    remark: str = ""
+    """The sentence why nothing was weighed, where nothing was."""
+    answers: HeldOutAnswers | None = None
+    """What was said of those rows; kept in memory only."""
+
+    @classmethod
+    def none(cls, remark: str) -> Trial:
+        """Where nothing was tried."""
+        return cls((), np.empty(0), np.empty(0), 0, math.nan, math.nan, remark)
+
+    @property
+    def kept(self) -> list[int]:
+        """The candidates with weight."""
+        return np.flatnonzero(self.weights).tolist()
+
+    @property
+    def held_out(self) -> HeldOut | None:
+        return HeldOut(self.rows, self.hits, self.score) if self.rows else None
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        return learner_titles([member_learner(spec) for spec in self.candidates])
+
+    def notes(self) -> tuple[str, ...]:
+        """What was decided, as sentences."""
+        if self.remark:
+            return (self.remark,)
+        if not self.rows:
+            return ()
+        titles, order = self.titles, sorted(self.kept, key=lambda h: (-self.weights[h], h))
+        shares = ", ".join(f"{titles[h]} × {self.weights[h]:.3g}" for h in order)
+        if not shares:
+            return ("No candidate beats the class frequencies on held-out rows.",)
+        count = f"{len(self.candidates)} candidates" if len(self.candidates) > 1 else "one candidate"
+        return (f"Chosen from {count} on held-out rows, with evidence weights: {shares}.",)
+
+    def exhibit(self, weighed: bool) -> tuple[Exhibit, ...]:
+        """Every candidate with its weight and score; how many rows they were is known where these weigh one each."""
+        if not self.candidates:
+            return ()
+        titles = self.titles
+        order = sorted(range(len(titles)), key=lambda k: (-self.weights[k], -self.scores[k], k))
+        rows = tuple((titles[k], float(self.weights[k]), float(self.scores[k])) for k in order)
+        title = "Candidates on held-out rows" if weighed else f"Candidates on {self.rows:,} held-out rows"
+        return (Exhibit(title, ("candidate", "weight", "log score per row on its own"), rows),)
+
+    def state(self) -> State:
+        return {
+            "candidates": list(self.candidates),
+            "weights": self.weights,
+            "scores": self.scores,
+            "rows": self.rows,
+            "score": None if math.isnan(self.score) else self.score,
+            "hits": None if math.isnan(self.hits) else self.hits,
+            "remark": self.remark,
+        }
+
+    @classmethod
+    def from_state(cls, kept: object) -> Trial:
+        told = read_mapping(kept, "a trial")
+        candidates: Sequence[Any] = tuple(dict(c) for c in told["candidates"])
+        weights, scores = (read_array(told[n], "f", 1, n).astype(np.float64) for n in ("weights", "scores"))
+        require({len(weights), len(scores)} == {len(candidates)}, "every candidate has its figures")
+        for spec in candidates:
+            member_learner(spec)
+        rows = read_whole(told["rows"], 0, MOST_ROWS, "the rows of a trial")
+        figures = (_figure(told["score"]), _figure(told["hits"]))
+        return cls(tuple(candidates), weights, scores, rows, *figures, read_text(told["remark"], "a remark"))
+
+
+def _figure(kept: object) -> float:
+    """A figure as a file keeps it: what is no number has become none."""
+    return math.nan if kept is None else read_number(kept, -math.inf, math.inf, "a figure")
+
+
+# Candidates judged on rows kept in memory: each part is scored by models of the others, then evidence is weighed.
 
 LEAST_SCORED = 100
 """Held-out rows that are scored, however many candidates and classes there are."""
@@ -213,3 +307,140 @@ def _weigh(evidence: Floats, start: Floats, truth: NDArray[np.intp], weight: Flo
     out = np.zeros(len(evidence))
     out[active] = v
     return out
+
+
+# Stacking: the weights of hypotheses with which their mixture scores held-out rows best. Knows scores, no rows.
+
+GAP = 1e-7
+"""Stacking stops when the mean log score is known to be this close to the best there is."""
+ROUNDS = 5000
+"""Rounds after which it stops all the same, and says so."""
+STEPS, HALVINGS = 100, 40
+"""Newton's steps among the same members at most, and how often one is halved."""
+EM_STEPS = 20
+"""Steps of expectation maximization where Newton's are stuck."""
+ENTERING = 1e-3
+"""The weight that a member begins with when it is let in, at most."""
+TRIFLE = 1e-15
+"""A weight that changes no sum of doubles."""
+
+
+def stack_scores(
+    scores: Matrix, weight: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[str, ...]]:
+    """The weights of hypotheses with the best mixture, from log p_ih (rows, hypotheses); the mean score of each; and
+    what there is to say."""
+    order = np.lexsort([weight, *scores.T])  # so that the order of the rows does not matter to the last bit
+    scores, weight = scores[order], weight[order]
+    with np.errstate(invalid="ignore"):
+        figure = (np.where(weight[:, None] > 0, scores, 0.0) * weight[:, None]).sum(axis=0) / weight.sum()
+    top = scores.max(axis=1, initial=-np.inf)
+    none = int(np.isneginf(top).sum())
+    told = (f"No hypothesis gave the class of {none} held-out rows a chance; they do not count.",) if none else ()
+    if none == len(top):
+        return np.full(scores.shape[1], 1 / scores.shape[1]), figure, told
+    chance = np.exp(scores - np.where(np.isneginf(top), 0.0, top)[:, None])
+    return stacking_weights(chance, weight), figure, told
+
+
+def stacking_weights(chance: Matrix, share: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The weights w >= 0 that sum to one and give sum_i share_i log sum_h w_h chance_ih its greatest value; members
+    that add nothing have exactly 0. Rows that no member gives a chance do not count.
+
+    Begins with the best member alone. Newton's steps on the weights above 0; one that would fall below becomes 0; when
+    they have settled, the member that would gain most is let in (an active set). The multiplier of "sum to one" is 1,
+    as the slopes g_h, weighed, sum to 1: so the weights make sum share log - sum w as great as can be.
+    """
+    some = chance.max(axis=1, initial=0.0) > 0
+    chance, share = chance[some], share[some]
+    members = chance.shape[1]
+    w = np.zeros(members)
+    if not len(chance):
+        w[0] = 1.0
+        return w
+    share = share / share.sum()
+    chance = chance / chance.max(axis=1, keepdims=True)
+    with np.errstate(divide="ignore"):
+        alone = share @ np.log(chance)
+    if np.isneginf(alone.max()):  # each is certain of something that is not so: all have a say at first
+        w[:] = 1 / members
+    else:
+        w[int(alone.argmax())] = 1.0
+    for _ in range(ROUNDS):
+        w, gain = _newton(chance, share, w)
+        if float(gain.max()) - 1 <= GAP:
+            break
+        new = int(gain.argmax())
+        if w[new] > 0:
+            # No Newton step is upward, as where a weight of next to nothing carries rows that nobody else gives a
+            # chance: steps of expectation maximization, which never lead down, go around it.
+            after = _em_steps(chance, share, w)
+            if np.array_equal(after, w):
+                break
+            w = after
+            continue
+        w = _let_in(chance, share, w, new)
+    return np.asarray(w / w.sum())
+
+
+def _let_in(chance: Matrix, share: NDArray[np.float64], w: NDArray[np.float64], new: int) -> NDArray[np.float64]:
+    """The weights with some for a new member: so little that the score is no worse."""
+    part, before = ENTERING, _value(chance, share, w)
+    while True:
+        after = w * (1 - part)
+        after[new] = part
+        if part < TRIFLE or _value(chance, share, after) >= before:
+            return after
+        part /= 4
+
+
+def _value(chance: Matrix, share: NDArray[np.float64], w: NDArray[np.float64]) -> float:
+    """What is made as great as can be: the score, less the sum of the weights."""
+    mix = chance @ w
+    return float(share @ np.log(mix)) - float(w.sum()) if (mix > 0).all() else -np.inf
+
+
+def _em_steps(chance: Matrix, share: NDArray[np.float64], w: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The weights after some steps w_h <- w_h g_h."""
+    for _ in range(EM_STEPS):
+        w = w * ((share / (chance @ w)) @ chance)
+        w = w / w.sum()
+    return w
+
+
+def _newton(
+    chance: Matrix, share: NDArray[np.float64], w: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Weights that have settled among those above 0, and the slope of every member there."""
+    best = _value(chance, share, w)
+    for _ in range(STEPS):
+        mix = chance @ w
+        gain = (share / mix) @ chance
+        free = np.flatnonzero(w > 0)
+        slope = gain[free] - 1
+        if float(np.abs(slope).max()) <= GAP:
+            break
+        each = chance[:, free] / mix[:, None]
+        bend = each.T @ (share[:, None] * each)
+        bend[np.diag_indices_from(bend)] *= 1 + 1e-9  # two members that say the same have no curvature between them
+        stride = np.linalg.solve(bend, slope)
+        below = stride < 0
+        reach = float((w[free][below] / -stride[below]).min(initial=np.inf))
+        length = min(1.0, reach)
+        for _ in range(HALVINGS):
+            after = w.copy()
+            after[free] = np.maximum(w[free] + length * stride, 0.0)
+            if length == reach:
+                after[free[below][np.argmin(w[free][below] / -stride[below])]] = 0.0
+            now = _value(chance, share, after)
+            if now >= best:
+                break
+            length /= 2
+        else:
+            break
+        if now - best <= 1e-15 and length == 1.0:
+            w, best = after, now
+            break
+        w, best = after, now
+    mix = chance @ w
+    return w, (share / mix) @ chance

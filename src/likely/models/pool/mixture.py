@@ -11,15 +11,15 @@ import numpy as np
 from likely.errors import shown
 from likely.models import shapes
 from likely.models.contracts import Model, require_model
-from likely.models.heldout.dealing import uniform_numbers
-from likely.models.heldout.tempering import tempered
-from likely.models.heldout.trying import log_posterior
+from likely.models.heldout.kept_rows import uniform_numbers
+from likely.models.heldout.search import log_posterior
+from likely.models.heldout.weighing import tempered
 from likely.models.pool.hypotheses import Beliefs, Hypotheses, HypothesesModel
 from likely.models.posterior import Matrix, Posterior
 from likely.models.settings import setting
 from likely.models.shapes import Score
 from likely.models.working.records import Quantity, Step, Working
-from likely.models.working.total import added
+from likely.models.working.working import added
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
 

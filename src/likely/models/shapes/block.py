@@ -13,7 +13,7 @@ import numpy as np
 
 from likely.machinery.arrays import Floats
 from likely.models import kernels
-from likely.models.quotient import Quotient
+from likely.models.fractions import Quotient
 from likely.models.shapes.column import Exhibit, Presence, Standard, bin_of
 from likely.sums.exact import Exact
 from likely.table.batch import Batch, Codes

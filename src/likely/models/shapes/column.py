@@ -14,13 +14,13 @@ import numpy as np
 
 from likely.machinery.arrays import Floats
 from likely.models import kernels
-from likely.models.quotient import Quotient
-from likely.models.setting_values import Closed
+from likely.models.fractions import Quotient
+from likely.models.settings import Closed
 from likely.models.shapes.limits import FARTHEST, REACH
 from likely.sums.words.vocabulary import Vocabulary
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Codes, Texts
 from likely.table.labels import Labels, number_label
-from likely.table.words.tokens import Tokens
+from likely.table.words import Tokens
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,8 +1,9 @@
-"""The text factor: what the words of one column say of the class. Knows one column; no prior, no other factor."""
+"""The text factor: what the words of one column say of the class, scored without a matrix of documents and words."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -11,18 +12,99 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.errors import shown
-from likely.machinery.arrays import Floats
-from likely.models.quotient import Quotient, as_written
+from likely.machinery.arrays import Bytes, Floats, Hashes, Ints, Longs
+from likely.machinery.jit import kernel
+from likely.machinery.threads import take_pages
+from likely.models.fractions import Quotient, as_written
 from likely.models.shapes import Exhibit, WordSettings, WordWeights
-from likely.models.text.scores import WordScores
 from likely.models.text.settings import Text
 from likely.models.text.sums import DAMPED, WordSums, word_weights
-from likely.sums.words.words import Words
+from likely.sums.words.counting import Scratch, Words
+from likely.sums.words.reading import DONE, FROZEN, STATE, Table, score_words
+from likely.sums.words.vocabulary import Vocabulary
 from likely.table.batch import Texts
+from likely.table.words import BYTES, Tokens, alphabet_for, words_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+
+# Scores of documents from the words they have, without a matrix of documents and words. Knows no smoothing, no
+# class.
+
+Damping = Callable[["NDArray[np.float64]"], "NDArray[np.float64]"]
+_ANY = np.array([2**64 - 1], np.uint64)
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentScores:
+    """For each document: its scores, how many words it has, and how many of these are unknown."""
+
+    scores: NDArray[np.float64]
+    words: NDArray[np.int64]
+    unknown: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class WordScores:
+    """A weight of each word for each class. Safe to be asked by several threads at once."""
+
+    vocabulary: Vocabulary
+    weights: NDArray[np.float64]
+    """(words, classes)"""
+    tokens: Tokens
+    damping: Damping
+    """f: how much a word counts that occurs so many times; f(0) is never asked."""
+
+    def score(self, cells: Texts) -> DocumentScores:
+        """The scores of all documents of a column, (documents, classes)."""
+        rows = len(cells)
+        letters, state = alphabet_for(cells), np.zeros(STATE, np.int64)
+        state[FROZEN] = 1
+        out = np.zeros((rows, self.weights.shape[1]))
+        counted, unknown = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
+        tables = self._spare.pop() if self._spare else self._tables()
+        scratch, damped, row = Scratch(), self._damped(256), 0
+        while True:
+            row, why = score_words(
+                cells.data, cells.starts, cells.ends, row, BYTES, letters.small, letters.near, self.tokens.numbers(),
+                *scratch.arrays, *self._stop, *tables, state, _ANY, damped, self.weights, out, counted, unknown,
+            )  # fmt: skip
+            if why == DONE:
+                self._spare.append(tables)
+                return DocumentScores(out, counted, unknown)
+            if why < 0:
+                damped = self._damped(1 - 2 * why)
+            else:
+                scratch = Scratch(4 * scratch.size)
+
+    @cached_property
+    def _stop(self) -> Table:
+        return Vocabulary.of(sorted(self.tokens.stop, key=str.encode)).tables
+
+    @cached_property
+    def _spare(self) -> list[tuple[Bytes, Longs, Hashes, Hashes, Ints]]:
+        """Tables that no thread uses at the moment: words are counted in the index itself."""
+        return []
+
+    def _tables(self) -> tuple[Bytes, Longs, Hashes, Hashes, Ints]:
+        letters, ends, keys, index = self.vocabulary.tables
+        own = take_pages(index.shape, np.uint64, scattered=True)
+        own[:] = index
+        return letters, ends, keys, own, np.zeros(len(self.vocabulary) + 1, np.int32)
+
+    def _damped(self, upto: int) -> NDArray[np.float64]:
+        return np.concatenate([np.zeros(1), self.damping(np.arange(1.0, upto + 1))])
+
+    def words(self, text: str) -> list[tuple[str, int, int]]:
+        """The different words of one text in the order in which it has them: (word, number or -1, times)."""
+        times: dict[str, int] = {}
+        for word in words_of(text, self.tokens):
+            times[word] = times.get(word, 0) + 1
+        return [(word, self.vocabulary.find(word), t) for word, t in times.items()]
+
+
+# The text factor: what the words of one column say of the class. Knows one column; no prior, no other factor.
 
 ABSENT = "(words that are not there)"
 """What the absent words of a text say together."""
@@ -212,3 +294,127 @@ def _log_factorial(count: Floats) -> Floats:
         table = np.concatenate([np.zeros(1), np.cumsum(np.log(np.arange(1.0, upto + 1)))])
         return table[count.astype(np.int64)]
     return np.array([math.lgamma(n + 1) for n in count.tolist()])
+
+
+# Scales: by how much several scores are multiplied so that classes of held-out rows get the greatest log
+# probability.
+
+LEAST = 1e-3
+"""A score that does harm is not turned round: it is nearly left out."""
+MOST_STEPS = 50
+CLOSE = 1e-7
+"""Gain of a step, in nats a row, below which another one is not worth it."""
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutRows:
+    """Held-out rows: fixed log scores of classes, scores that are to be scaled, the true class, and the weight."""
+
+    offset: Floats
+    scores: Sequence[Floats]
+    truth: NDArray[np.intp]
+    weight: Floats
+
+    def look(self, scales: Floats) -> tuple[float, Floats, Floats]:
+        """The log score of all rows together, its slope in the scales, and its curvature."""
+        count = len(scales)
+        value, slope, curve = np.zeros(1), np.zeros(count), np.zeros((count, count))
+        chance, own = np.empty_like(self.offset), np.empty(len(self.truth))
+        shift_rows(self.offset, self._scores, self.truth, scales, chance, own)
+        np.exp(chance, chance)  # all at once: several numbers in one instruction
+        add_rows(chance, own, self._scores, self.truth, self.weight, np.empty(count), value, slope, curve)
+        return float(value[0]), slope, curve
+
+    @cached_property
+    def _scores(self) -> Floats:
+        return np.ascontiguousarray(self.scores, np.float64)
+
+
+@kernel("f8[][], f8[][][], i8[], f8[], f8[][], f8[]")
+def shift_rows(offset: Floats, scores: Floats, truth: Longs, scales: Floats, out: Floats, own: Floats) -> None:
+    """The log score of each class of each row, less the greatest of the row; and that of its true class."""
+    for i in range(truth.size):
+        top = -np.inf
+        for c in range(offset.shape[1]):
+            joint = offset[i, c]
+            for s in range(scales.size):
+                joint += scales[s] * scores[s, i, c]
+            out[i, c] = joint
+            top = max(top, joint)
+        for c in range(offset.shape[1]):
+            out[i, c] -= top
+        own[i] = out[i, truth[i]]
+
+
+@kernel("f8[][], f8[], f8[][][], i8[], f8[], f8[], f8[], f8[], f8[][]")
+def add_rows(
+    chance: Floats, own: Floats, scores: Floats, truth: Longs, weight: Floats, mean: Floats, value: Floats,
+    slope: Floats, curve: Floats,
+) -> None:  # fmt: skip
+    """Add what each row says to the log score, its slope and its curvature. (In numpy it was most of the search.)"""
+    classes, scales = chance.shape[1], mean.size
+    for i in range(truth.size):
+        total = 0.0
+        for c in range(classes):
+            total += chance[i, c]
+        value[0] += weight[i] * (own[i] - math.log(total))
+        for c in range(classes):
+            chance[i, c] /= total
+        for s in range(scales):
+            mean[s] = 0.0
+            for c in range(classes):
+                if chance[i, c] > 0:  # where it is 0 the score may be without bounds
+                    mean[s] += chance[i, c] * scores[s, i, c]
+            slope[s] += weight[i] * (scores[s, i, truth[i]] - mean[s])
+        for s in range(scales):
+            for t in range(scales):
+                both = 0.0
+                for c in range(classes):
+                    if chance[i, c] > 0:
+                        both += chance[i, c] * (scores[s, i, c] - mean[s]) * (scores[t, i, c] - mean[t])
+                curve[s, t] += weight[i] * both
+
+
+def best_scales(
+    parts: Sequence[HeldOutRows], given: Floats | None, start: float = LEAST
+) -> tuple[Floats, float]:  # fmt: skip
+    """The best scales (or those given), in four digits, and the log score of a row in the mean, in nats.
+
+    The nearer to them it starts, the fewer steps there are.
+    """
+    weight = sum(float(p.weight.sum()) for p in parts)
+    if not weight:
+        return np.ones(len(parts[0].scores)) if given is None else given, -np.inf
+
+    def look(scales: Floats) -> tuple[float, Floats, Floats]:
+        found = [p.look(scales) for p in parts]
+        return (
+            sum(f[0] for f in found) / weight,
+            np.sum([f[1] for f in found], axis=0) / weight,
+            np.sum([f[2] for f in found], axis=0) / weight,
+        )
+
+    if given is not None:
+        return given, look(given)[0]
+    scales = np.full(len(parts[0].scores), max(start, LEAST))
+    value, slope, curve = look(scales)
+    for _ in range(MOST_STEPS):
+        held = (scales <= LEAST) & (slope <= 0)
+        if held.all():
+            break
+        free = np.flatnonzero(~held)
+        step = np.zeros(len(scales))
+        step[free] = np.linalg.lstsq(curve[np.ix_(free, free)], slope[free], rcond=None)[0]
+        share, before = 1.0, value
+        while True:
+            new = np.maximum(scales + share * step, LEAST)
+            found = look(new)
+            if found[0] > value or share < 1e-6:
+                break
+            share /= 2
+        if found[0] > value:
+            scales, (value, slope, curve) = new, found
+        if value - before < CLOSE:
+            break
+    scales = np.array([float(f"{s:.4g}") for s in scales.tolist()])
+    return scales, look(scales)[0]

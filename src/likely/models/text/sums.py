@@ -15,9 +15,9 @@ import numpy as np
 from likely.machinery.arrays import Floats
 from likely.machinery.threads import in_order
 from likely.models.text.settings import Text
+from likely.sums.words.counting import Words
 from likely.sums.words.reading import SIZES
 from likely.sums.words.tally import Tally
-from likely.sums.words.words import Words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -155,7 +155,7 @@ class Weights:
     base: Floats
 
 
-def weights(
+def log_weights(
     settings: Text,
     some: Floats,
     totals: Floats,
@@ -260,7 +260,7 @@ def word_weights(sums: WordSums, settings: Text) -> tuple[Which, Weights]:
     base = absent(settings, table, sums.texts)
     # The table is large: unless others read it as well, the weights take its place.
     own = None if sums.shares(settings) else table
-    found = weights(settings, table, table.sum(0), len(table), sums.texts, own)
+    found = log_weights(settings, table, table.sum(0), len(table), sums.texts, own)
     if settings.idf:
         found = found * sums.idf()[kept][:, None]
     return kept, Weights(np.ascontiguousarray(found), base)

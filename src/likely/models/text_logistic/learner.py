@@ -13,10 +13,10 @@ from likely.models.model import learnable
 from likely.models.settings import Settings, setting
 from likely.models.text_logistic.model import Found, WordLogOdds, build_model
 from likely.models.text_logistic.search import start_word_search
-from likely.sums.checks import read_bytes, read_mapping, read_number, read_texts, read_whole, read_wholes, require
 from likely.sums.contracts import State
+from likely.sums.state import read_bytes, read_mapping, read_number, read_texts, read_whole, read_wholes, require
 from likely.sums.summary import MOST_ROWS, Summary
-from likely.sums.words.words import Words
+from likely.sums.words.counting import Words
 from likely.table.schema import Schema
 
 

@@ -14,16 +14,13 @@ from likely.machinery.arrays import Floats
 from likely.models.contracts import Factor, HeldOut, Learner, Model
 from likely.models.model import unread_texts
 from likely.models.naive.naive import NaiveBayes
-from likely.models.naive.product import Product
-from likely.models.naive.weighted_product import WeightedProduct
+from likely.models.naive.product import Product, WeightedProduct
 from likely.models.shapes import Exhibit
-from likely.models.text.factor import TextFactor
-from likely.models.text.scores import WordScores
+from likely.models.text.factor import TextFactor, WordScores
 from likely.models.text.sums import DAMPED, WordSums
-from likely.models.text_logistic.ridge import Choice
 from likely.sums.contracts import State
 from likely.sums.summary import Summary
-from likely.sums.words.words import Words
+from likely.sums.words.counting import Words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,6 +28,25 @@ if TYPE_CHECKING:
 
 MOST_STORED = (1 << 15) - 1
 """The largest weight, in units of the smallest."""
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeChoice:
+    """A ridge, what learned weights and log-count ratios are multiplied by, and how that did on held-out rows."""
+
+    ridge: float
+    least: int
+    """Texts that a word must be in at least."""
+    learned: float = 1.0
+    naive: float = 0.0
+    loss: float = 0.0
+    rows: int = 0
+    hits: float = 0.0
+    """The log loss of a held-out row, how many there are, and the share of these that were classified rightly."""
+    start: Floats | None = field(default=None, repr=False)
+    """Weights by spread to start from."""
+    tried: tuple[tuple[float, float, float], ...] = ()
+    """What was tried: (ridge, least, log loss of held-out rows)."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +105,7 @@ class Found:
         cls,
         tables: Mapping[str, Floats],
         kept: Mapping[str, NDArray[np.bool_]],
-        choice: Choice,
+        choice: RidgeChoice,
         others: float,
         remarks: tuple[str, ...],
     ) -> Found:
@@ -245,7 +261,7 @@ def without_words(summary: Summary) -> Summary:
     return summary.with_schema(summary.schema.with_columns(columns))
 
 
-def note_choice(choice: Choice) -> str:
+def note_choice(choice: RidgeChoice) -> str:
     """The sentence that says how ridge and scales were found."""
     if not choice.tried:
         return f"Words: ridge {choice.ridge:.4g}, no naive Bayes: there are too few rows to choose by."

@@ -1,10 +1,8 @@
-"""The sweeps of logistic regression over words: rows are kept as counts of words, then weights are found among them.
-
-With other attributes there is a second sweep: what these say of each row, by naive Bayes of all parts but the row's.
-"""
+"""The sweeps of logistic regression over words: documents are kept as counts, then weights and a ridge are found."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -12,30 +10,333 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.machinery.arrays import Floats, Ints
+from likely.machinery.arrays import Floats, Ints, Longs
+from likely.machinery.jit import kernel
+from likely.machinery.threads import in_order
 from likely.models.contracts import Model, Search
-from likely.models.heldout.dealing import class_codes, recode_target, sum_rows
+from likely.models.heldout.kept_rows import class_codes, recode_target, sum_rows
 from likely.models.model import learnable
 from likely.models.naive.naive import NaiveBayes
-from likely.models.text.scales import HeldOutRows, best_scales
-from likely.models.text.sums import WordSums
-from likely.models.text_logistic.documents import CountedBatch, Documents, KnownWords, deal_hashes
+from likely.models.posterior import first_best
+from likely.models.text.factor import HeldOutRows, best_scales
+from likely.models.text.settings import Text
+from likely.models.text.sums import WordSums, log_weights, telling
+from likely.models.text_logistic.documents import (
+    SHARES_AT,
+    CountedBatch,
+    Documents,
+    KnownWords,
+    add_scores,
+    deal_hashes,
+    find_residuals,
+    penalised_gradient,
+    residual_bits,
+    scale_weights,
+    sum_gradient,
+)
 from likely.models.text_logistic.model import (
     Found,
+    RidgeChoice,
     WordLearner,
     WordLogOdds,
     build_model,
     note_choice,
     without_words,
 )
-from likely.models.text_logistic.ridge import CLOSE, LEASTS, PARTS, RIDGES, UNCHOSEN, Choice, WordFit, choose_ridge
 from likely.sums.summary import Summary
-from likely.sums.words.words import Words
+from likely.sums.words.counting import Words
 from likely.table.batch import Batch
 
 if TYPE_CHECKING:
+    Function = Callable[[Floats], tuple[float, Floats]]
     from numpy.typing import NDArray
 
+
+# L-BFGS for a convex function of many weights, in its vector-free form. Knows vectors and a function; no data.
+
+MEMORY = 5
+"""Steps that are remembered."""
+ENOUGH = 1e-4
+"""Share of what the gradient promises that a step must bring; else it is halved."""
+HALVINGS = 30
+_BLOCK = 2048
+
+
+def minimise(function: Function, start: Floats, most_steps: int, tolerance: float) -> tuple[Floats, float]:
+    """Where the function is least, and its value there; ends when a step gains less than this share of the value."""
+    last, at = 2 * MEMORY, start
+    value, gradient = function(at)
+    basis = np.zeros((last + 1, len(at)))
+    gram = np.zeros((last + 1, last + 1))
+    order: list[int] = []
+    basis[last] = gradient
+    _update(basis, gram, last)
+    for step in range(most_steps):
+        if not gram[last, last] > 0:
+            break
+        direction = np.empty_like(at)
+        mix = _coefficients(gram, order)
+        combine(basis, mix, direction)
+        slope = float(mix @ gram[last])
+        # Before anything is remembered a step has no natural length: this one moves the value by itself at most.
+        size = min(1.0, abs(value / slope)) if not order else 1.0
+        for _ in range(HALVINGS):
+            new = at + size * direction
+            found, after = function(new)
+            if found <= value + ENOUGH * size * slope:
+                break
+            size /= 2
+        else:
+            break
+        gain = value - found
+        slot = step % MEMORY
+        basis[slot], basis[MEMORY + slot] = new - at, after - gradient
+        basis[last] = after
+        at, value, gradient = new, found, after
+        _update(basis, gram, slot, MEMORY + slot, last)
+        order = [k for k in order if k != slot]
+        if gram[slot, MEMORY + slot] > 0:
+            order.append(slot)
+        if gain <= tolerance * abs(value):
+            break
+    return at, value
+
+
+def _update(basis: Floats, gram: Floats, *rows: int) -> None:
+    """The inner products of these vectors with all others."""
+    found = np.zeros((len(rows), len(basis)))
+    multiply(basis, np.array(rows, np.int64), found)
+    for k, row in enumerate(rows):
+        gram[row] = found[k]
+        gram[:, row] = found[k]
+
+
+def _coefficients(gram: Floats, order: list[int]) -> Floats:
+    """The direction of descent as a sum of vectors of the basis: the two loops of L-BFGS."""
+    last = 2 * MEMORY
+    out, alphas = np.zeros(len(gram)), {}
+    out[last] = -1.0
+    for k in reversed(order):
+        alphas[k] = float(out @ gram[k]) / gram[k, MEMORY + k]
+        out[MEMORY + k] -= alphas[k]
+    if order:
+        k = order[-1]
+        out *= gram[k, MEMORY + k] / gram[MEMORY + k, MEMORY + k]
+    for k in order:
+        out[k] += alphas[k] - float(out @ gram[MEMORY + k]) / gram[k, MEMORY + k]
+    return out
+
+
+@kernel("f8[][], i8[], f8[][]")
+def multiply(basis: Floats, rows: Longs, out: Floats) -> None:
+    """out[k, j] = inner product of basis[rows[k]] and basis[j], block by block, so that blocks stay in the cache."""
+    size = basis.shape[1]
+    for lo in range(0, size, _BLOCK):
+        hi = min(lo + _BLOCK, size)
+        for k in range(rows.size):
+            r = rows[k]
+            for j in range(basis.shape[0]):
+                a, b, c, d = 0.0, 0.0, 0.0, 0.0
+                t = lo
+                while t + 4 <= hi:
+                    a += basis[r, t] * basis[j, t]
+                    b += basis[r, t + 1] * basis[j, t + 1]
+                    c += basis[r, t + 2] * basis[j, t + 2]
+                    d += basis[r, t + 3] * basis[j, t + 3]
+                    t += 4
+                while t < hi:
+                    a += basis[r, t] * basis[j, t]
+                    t += 1
+                out[k, j] += (a + b) + (c + d)
+
+
+@kernel("f8[][], f8[], f8[]")
+def combine(basis: Floats, mix: Floats, out: Floats) -> None:
+    """out = sum of mix[j] * basis[j]."""
+    size = basis.shape[1]
+    for lo in range(0, size, _BLOCK):
+        hi = min(lo + _BLOCK, size)
+        for t in range(lo, hi):
+            out[t] = 0.0
+        for j in range(basis.shape[0]):
+            if mix[j] != 0.0:
+                for t in range(lo, hi):
+                    out[t] += mix[j] * basis[j, t]
+
+
+# Weights of words for a ridge, and the ridge that is best for rows held out. Knows documents; no batches, no
+# models.
+
+RIDGES = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
+"""What is tried, each from the weights of the one before, until two in a row are no better."""
+BETTER = 0.995
+"""What the log loss must be multiplied by at least: of ridges that are as good, the largest is taken."""
+LEASTS = (2, 1)
+"""Words of one text alone are tried with the best ridge only: they are half of all words."""
+UNCHOSEN = 0.1
+"""Where there are too few rows to choose."""
+PARTS = 5
+FEW_ENTRIES = 1 << 21
+"""Entries times classes up to which all parts are held out in turn; of more, one part."""
+RATIOS = Text("contrast", pseudo_count=0.01, damping="root", length=True, telling=True, scale=1.0)
+"""The naive Bayes of words that is pooled with what is learned: log-count ratios of a class against all others."""
+CLOSE = 3e-4
+"""Share of the penalised loss that a last step gains at most. The same for trials and for the weights in the end:
+scales that suit weights on their way do not suit those that have arrived."""
+MOST_STEPS = 100
+_WHOLE = float(1 << SHARES_AT)
+
+
+class WordFit:
+    """The penalised log loss of some rows as a function of weights by spread, and of the others as a judge."""
+
+    def __init__(self, documents: Documents, offset: Floats, counted: NDArray[np.bool_], least: int) -> None:
+        self.documents, self.offset, self.counted = documents, offset, counted
+        classes = offset.shape[1]
+        self.share, self.known = documents.shares(counted, least)
+        known = self.known
+        self.heaviest = float(documents.weight.max(initial=0.0)) or 1.0
+        self.weight = np.where(counted, documents.weight / self.heaviest, 0.0)
+        self.spread, self.ratios = word_ratios(documents, self.share, self.weight, known, classes)
+        self.unit = float(2 ** residual_bits(documents.rows))
+        self.table = np.empty((len(known), classes))
+        self._sums = np.empty((len(known), classes), np.int64)
+        self._residual = np.empty((documents.rows, classes), np.int32)
+
+    def scores(self, table: Floats, out: Floats) -> Floats:
+        """What these weights (of words, for the whole of a text) say of each row, added to `out`."""
+        add_scores(self.documents.starts, self.documents.row, self.share, table, out)
+        return out
+
+    def find(self, ridge: float, start: Floats | None, tolerance: float) -> Floats:
+        """The weights by spread that make the penalised log loss least."""
+        held = ridge / self.heaviest
+
+        def look(at: Floats) -> tuple[float, Floats]:
+            docs, loss = self.documents, np.zeros(2, np.int64)
+            scale_weights(at, self.spread, np.array([_WHOLE]), self.table)
+            scores = self.scores(self.table, self.offset.copy())
+            find_residuals(scores, docs.own, self.weight, np.array([self.unit]), self._residual, loss)
+            sum_gradient(docs.starts, docs.row, self.share, self._residual, self._sums)
+            gradient = np.empty_like(at)
+            by = np.array([self.unit * _WHOLE, held])
+            penalised_gradient(self._sums, self.spread, at, by, gradient)
+            return float(loss[0]) * 2.0**-20 + held / 2 * _square(at), gradient
+
+        begun = np.zeros(self.table.size) if start is None else start
+        return minimise(look, begun, MOST_STEPS, tolerance)[0]
+
+    def weights(self, at: Floats, choice: RidgeChoice) -> Floats:
+        """The weight of each word for each class: of what was learned and of log-count ratios."""
+        scale_weights(at, self.spread, np.ones(1), self.table)
+        return choice.learned * self.table + choice.naive * self.ratios
+
+    def judged(self, at: Floats) -> HeldOutRows:
+        """The rows that do not count, as what is learned and log-count ratios score them."""
+        rows = np.flatnonzero(~self.counted & (self.documents.weight > 0))
+        scale_weights(at, self.spread, np.array([_WHOLE]), self.table)
+        scores = [self.scores(table, np.zeros_like(self.offset))[rows] for table in (self.table, self.ratios / _WHOLE)]
+        own = self.documents.own[rows].astype(np.intp)
+        return HeldOutRows(self.offset[rows], scores, own, self.documents.weight[rows])
+
+
+def word_ratios(
+    documents: Documents, share: Ints, weight: Floats, known: NDArray[np.bool_], classes: int
+) -> tuple[Floats, Floats]:
+    """Of each known word: sqrt(what it tells) * (1 + log((1 + N) / (1 + n))), where n of N texts have it; and its
+    log-count ratios, (words, classes)."""
+    sums, having = np.zeros((len(known), classes), np.int64), np.zeros(len(known), np.int64)
+    count_words(documents.starts, documents.row, share, documents.own, weight, sums, having)
+    table = sums[known] / (_WHOLE * 2.0**20)
+    totals = table.sum(0)
+    idf = np.log((1 + np.count_nonzero(weight)) / (1 + having[known])) + 1
+    spread, ratios = np.zeros(len(known)), np.zeros((len(known), classes))
+    spread[known] = np.sqrt(telling(table, totals, float(RATIOS.pseudo_count))) * idf
+    ratios[known] = log_weights(RATIOS, table, totals, len(table), np.zeros(classes))
+    return spread, ratios
+
+
+def choose_ridge(
+    documents: Documents, offset: Floats, ridges: Sequence[float] = RIDGES, leasts: Sequence[int] = LEASTS
+) -> RidgeChoice:
+    """What gives held-out rows the least log loss: first the ridge, then how many texts a word must be in at least."""
+    part = deal_hashes(documents.hash, PARTS)
+    turns: Iterable[int] = range(PARTS) if len(documents.row) * offset.shape[1] <= FEW_ENTRIES else (0,)
+    there = documents.weight > 0
+    counted = [part != p for p in turns if (there & (part == p)).any() and (there & (part != p)).any()]
+    best = RidgeChoice(ridges[0] if len(ridges) == 1 else UNCHOSEN, leasts[0])
+    for least in leasts if counted else ():
+        best = _better(best, [WordFit(documents, offset, rows, least) for rows in counted], least, ridges)
+        ridges = (best.ridge,)
+    return best
+
+
+def _better(before: RidgeChoice, fits: Sequence[WordFit], least: int, ridges: Sequence[float]) -> RidgeChoice:
+    """The best of what came before and of these ridges, each from the weights of the one before it."""
+    at: list[Floats | None] = [None] * len(fits)
+    best, tried, since = before, list(before.tried), 0
+    for ridge in ridges:
+        pairs = zip([ridge] * len(fits), fits, at, strict=True)
+        at = [*in_order(iter(pairs), lambda one: one[1].find(one[0], one[2], CLOSE))]
+        judged = [fit.judged(u) for fit, u in zip(fits, at, strict=True) if u is not None]
+        (learned, naive), score = best_scales(judged, None)
+        tried.append((ridge, float(least), -score))
+        since += 1
+        if not best.rows or -score < BETTER * best.loss:
+            hits = sum(_hits(rows, learned, naive) for rows in judged)
+            count = sum(len(rows.truth) for rows in judged)
+            start = at[0] if len(fits) == 1 else None
+            best = RidgeChoice(ridge, least, float(learned), float(naive), -score, count, hits / count, start)
+            since = 0
+        if since == 2:
+            break
+    return replace(best, tried=tuple(tried))
+
+
+def _hits(rows: HeldOutRows, learned: float, naive: float) -> int:
+    """How many rows are classified rightly."""
+    scores = rows.offset + learned * rows.scores[0] + naive * rows.scores[1]
+    return int(np.count_nonzero(first_best(scores) == rows.truth))
+
+
+def _square(at: Floats) -> float:
+    """The sum of squares, always added in the same order."""
+    out = np.zeros(1)
+    add_squares(at, out)
+    return float(out[0])
+
+
+@kernel("f8[], f8[]")
+def add_squares(at: Floats, out: Floats) -> None:
+    """out[0] += sum of squares, in four lanes."""
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    k = 0
+    while k + 4 <= at.size:
+        a += at[k] * at[k]
+        b += at[k + 1] * at[k + 1]
+        c += at[k + 2] * at[k + 2]
+        d += at[k + 3] * at[k + 3]
+        k += 4
+    while k < at.size:
+        a += at[k] * at[k]
+        k += 1
+    out[0] += (a + b) + (c + d)
+
+
+@kernel("i8[], i4[], i4[], i4[], f8[], i8[][], i8[]")
+def count_words(
+    starts: Longs, row: Ints, share: Ints, own: Ints, weight: Floats, sums: Longs, having: Longs
+) -> None:  # fmt: skip
+    """sums[word, class] += share * weight, in whole units; having[word] counts texts with the word."""
+    for w in range(starts.size - 1):
+        for e in range(starts[w], starts[w + 1]):
+            i = row[e]
+            if weight[i] > 0.0 and share[e] > 0:
+                sums[w, own[i]] += np.int64(np.rint(float(share[e]) * weight[i] * 1048576.0))
+                having[w] += 1
+
+
+# The sweeps of logistic regression over words: rows are kept as counts of words, then weights are found among them.
 
 MOST_ENTRIES = 1 << 24
 """Different words of texts, added over all texts, that are kept: about 400 MB. Of more, a sample of rows is taken."""
@@ -111,7 +412,7 @@ class WordSearch(Search):
         given, least = self.learner.ridge, self.learner.least_documents
         ridges = RIDGES if given == "auto" else (given,)
         leasts = LEASTS if least == "auto" else (least,)
-        choice = Choice(UNCHOSEN if given == "auto" else given, leasts[0])
+        choice = RidgeChoice(UNCHOSEN if given == "auto" else given, leasts[0])
         if documents.rows >= LEAST_ROWS:
             choice = choose_ridge(documents, offset, ridges, leasts)
         fit = WordFit(documents, offset, documents.weight > 0, choice.least)

@@ -25,7 +25,7 @@ def _onnx(form: Portable) -> bytes:
 
 
 def _pmml(form: Portable) -> str:
-    from likely.portable.languages.pmml.document import to_pmml
+    from likely.portable.languages.pmml import to_pmml
 
     return to_pmml(form)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from likely.errors import SettingError, shown
 from likely.portable import forms
 from likely.portable.forms import Portable, Scores, Term
-from likely.portable.languages.patterns import MOST_TOGETHER
+from likely.portable.languages.quadratic import MOST_TOGETHER
 
 SINGLE = (forms.LevelTerm, forms.BinTerm, forms.NormalTerm, forms.SlopeTerm, forms.CurveTerm, forms.PresenceTerm)
 SETS = (forms.TableTerm, forms.CovarianceTerm, forms.PairTerm, forms.TreesTerm)

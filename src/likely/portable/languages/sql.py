@@ -13,10 +13,9 @@ from likely.errors import SettingError, nearest, shown
 from likely.portable import forms
 from likely.portable.forms import Attribute, Portable
 from likely.portable.languages import statements as sql
-from likely.portable.languages.choices import Column, pair_text, tree_texts
 from likely.portable.languages.flatten import Flat, flatten
 from likely.portable.languages.quadratic import Quadratic
-from likely.portable.languages.statements import add_up, case, exp, number, possible
+from likely.portable.languages.statements import Column, add_up, case, exp, number, pair_text, possible, tree_texts
 from likely.portable.logs import TIE
 
 FAR = 700.0

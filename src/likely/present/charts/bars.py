@@ -1,11 +1,26 @@
-"""Bars: small ones for the cells of tables, a gauge, and charts of bars one below the other. Knows no records."""
+"""Bars, gauges, maps of shades and histograms, large and as small as words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from likely.present.charts.drawing import Axis, Chart, at, colour, escape_text, line, svg, text
+import numpy as np
+
+from likely.machinery.arrays import Floats
+from likely.models.contracts import Factor
+from likely.models.shapes import Column
+from likely.present.charts.drawing import Axis, Chart, at, colour, cut_middle, escape_text, line, svg, text
+from likely.present.words import number, percent, signed
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    pass
+
+
+# Bars: small ones for the cells of tables, a gauge, and charts of bars one below the other. Knows no records.
 
 MOST = 40
 GREY = ("many", "other")
@@ -107,3 +122,164 @@ def bar_chart(title: str, unit: str, found: Sequence[NamedBar], shares: bool = F
     if len(found) > MOST:
         body.append(text(0, bottom + 34, f"{len(found) - MOST} more are not shown", "tick"))
     return svg(480, bottom + (42 if len(found) > MOST else 22), f"{title}: {unit}", "".join(body), "rows")
+
+
+# The confusion matrix as a map of shades, for any number of classes. Knows counts and words.
+
+MOST_CLASSES, MOST_TITLED, LONGEST = 80, 50, 34
+"""Classes that are drawn; up to how many a pointer shows counts; letters of a name."""
+SHADES = 8
+
+
+def row_shares(table: Sequence[Sequence[float]]) -> NDArray[np.float64]:
+    """Each line divided by its sum; a line of nothing stays so."""
+    counts = np.array(table, np.float64)
+    whole = counts.sum(axis=1, keepdims=True)
+    return np.asarray(np.divide(counts, whole, out=np.zeros_like(counts), where=whole > 0))
+
+
+def confusion_map(names: Sequence[str], table: Sequence[Sequence[float]]) -> Chart:
+    """Shares of each true class (a line) by the class predicted (a column), as shades; of many classes the first.
+
+    Lines and columns are named in full, as far as letters fit; a pointer on a cell shows its count.
+    """
+    shares, count = row_shares(table)[:MOST_CLASSES, :MOST_CLASSES], min(len(names), MOST_CLASSES)
+    size = max(7.0, min(56.0, 480.0 / count))
+    shown = [cut_middle(name, LONGEST) for name in names[:count]]
+    room = 6.1 * max(map(len, shown), default=1)
+    every = max(1, -(-11 // int(size)))
+    left, top = room + 12, 26 + (room * 0.82 if count > 2 else 14)
+    wide = size * count
+    body = [
+        f'<rect class="sheet" x="{at(left)}" y="{at(top)}" width="{at(wide)}" height="{at(wide)}"/>',
+        text(0, 12, "predicted class →", "name"),
+        text(0, top - 6, "true class ↓", "name"),
+    ]
+    for i, row in enumerate(shares.tolist()):
+        for j, share in enumerate(row):
+            if share > 0:
+                kind = "right" if i == j else "wrong"
+                told = f"{shown[i]} predicted as {shown[j]}: {number(table[i][j])} rows, {percent(share)} of {shown[i]}"
+                title = f"<title>{escape_text(told)}</title>" if count <= MOST_TITLED else ""
+                place = f'x="{at(left + size * j)}" y="{at(top + size * i)}" width="{at(size)}" height="{at(size)}"'
+                body.append(f'<rect class="{kind} shade{max(1, round(SHADES * share))}" {place}>{title}</rect>')
+    steps = "".join(
+        f"M{at(left + size * k)} {at(top + size * k)}h{at(size)}v{at(size)}h-{at(size)}z" for k in range(count)
+    )
+    body.append(f'<path class="frame" d="{steps}"/>')
+    for k in range(0, count, every):
+        middle = size * (k + 0.5)
+        body.append(text(left - 6, top + middle + 4, shown[k], "tick", "end"))
+        x, y = at(left + middle + 3), at(top - 6)
+        turn = f'transform="rotate(-55 {x} {y})"'
+        body.append(f'<text class="tick" x="{x}" y="{y}" {turn}>{escape_text(shown[k])}</text>')
+    label = f"Confusion of {count} classes: each line is a true class, each column the class predicted"
+    return svg(left + wide + 0.62 * room, top + wide + 6, label, "".join(body), "confusion-map")
+
+
+# Drawings as small as words: how the values of an attribute are spread over the classes. Knows counts, no records.
+
+WIDE, HIGH = 96, 24
+MOST_COLUMNS = 24
+
+
+def spark(counts: Floats, hues: Sequence[str], label: str) -> Chart:
+    """A column for each bin or level, stacked by class: `counts` is (columns, classes)."""
+    counts = counts[:MOST_COLUMNS]
+    most = float(counts.sum(axis=1).max()) if counts.size else 0.0
+    if not most > 0:
+        return Chart()
+    step = WIDE // len(counts)
+    above = np.cumsum(counts, axis=1) / most * HIGH
+    # What is rare is still there.
+    above = np.where((above[:, -1:] > 0) & (above == above[:, -1:]), np.maximum(above, 1), above)
+    body = ""
+    for k in range(counts.shape[1] - 1, -1, -1):
+        if counts[:, k].any():
+            steps = "".join(f"V{HIGH - round(v)}h{step}" for v in above[:, k].tolist())
+            body += f'<path class="{hues[k]} fill" d="M0 {HIGH}{steps}V{HIGH}z"/>'
+    return Chart(
+        f'<svg class="spark" viewBox="0 0 {step * len(counts)} {HIGH}" preserveAspectRatio="none" role="img" '
+        f'aria-label="{escape_text(label)}">{body}</svg>'
+    )
+
+
+# What two attributes say together, drawn as a map. Knows numbers and words; no models.
+
+MAP_LEFT, TOP, CELL_WIDTH, CELL_HEIGHT = 130.0, 74.0, 52.0, 22.0
+
+
+def heat_map(
+    names: tuple[str, str], labels: tuple[Sequence[str], Sequence[str]], bits: Floats, sides: tuple[str, str]
+) -> Chart:
+    """What two attributes say together: a place for each two steps, in the colour of the class that it speaks for.
+
+    `sides` are the style classes of what is below 0 and of what is above.
+    """
+    lines, columns = bits.shape
+    most = float(np.abs(bits).max()) or 1.0
+    wide, high = MAP_LEFT + CELL_WIDTH * columns, TOP + CELL_HEIGHT * lines
+    body = [text(0, 14, f"{names[0]} ↓  {names[1]} →", "name", most=60)]
+    for j, label in enumerate(labels[1]):
+        x = MAP_LEFT + CELL_WIDTH * (j + 0.4)
+        turned = f'transform="rotate(-28 {at(x)} {at(TOP - 6)})"'
+        body.append(f'<text class="tick" x="{at(x)}" y="{at(TOP - 6)}" {turned}>{escape_text(label, 15)}</text>')
+    shades = np.ceil(SHADES * np.abs(bits) / most).astype(int)
+    for side, above in zip(sides, (False, True), strict=True):
+        for shade in range(1, SHADES + 1):
+            places = np.argwhere((shades == shade) & ((bits > 0) == above)).tolist()
+            d = "".join(
+                f"M{at(MAP_LEFT + CELL_WIDTH * j)} {at(TOP + CELL_HEIGHT * i)}h{at(CELL_WIDTH)}v{at(CELL_HEIGHT)}"
+                f"h-{at(CELL_WIDTH)}z"
+                for i, j in places
+            )
+            body.append(f'<path class="{side} heat shade{shade}" d="{d}"/>' if d else "")
+    for i, label in enumerate(labels[0]):
+        y = TOP + CELL_HEIGHT * i + 15
+        body.append(text(MAP_LEFT - 6, y, label, "tick", "end", 19))
+        # One text a line, its words placed one by one.
+        xs = " ".join(at(MAP_LEFT + CELL_WIDTH * (j + 0.5)) for j in range(columns))
+        words = "".join(
+            f'<tspan x="{x}">{signed(b)}</tspan>' for x, b in zip(xs.split(), bits[i].tolist(), strict=True)
+        )
+        body.append(f'<text class="inside tick" y="{at(y)}" text-anchor="middle">{words}</text>')
+    label = f"{names[0]} and {names[1]}: what they say together, in bits"
+    return svg(wide + 40, high + 8, label, "".join(body), "heat-map")
+
+
+# Where the bins of a histogram lie, and what a model has fitted there. Reads tallies and factors; no rows.
+
+BINS = 24
+POINTS = 73
+ENDS = (0.002, 0.998)
+
+
+def bin_edges(values: Floats, weight: Floats) -> Floats | None:
+    """Edges of at most BINS bins of equal width over nearly all values; whole numbers lie in the middle of theirs."""
+    low, high = inner_range(values, weight)
+    if not low < high or not np.isfinite(high - low):
+        return None
+    if (values == np.floor(values)).all() and high - low < 1e15:
+        step = max(1, -(-int(high - low + 1) // BINS))
+        count = -(-int(high - low + 1) // step)
+        return np.asarray(low - 0.5 + step * np.arange(count + 1.0))
+    edges = np.linspace(low, high, BINS + 1)
+    edges[-1] = np.nextafter(edges[-1], np.inf)
+    return edges if (np.diff(edges) > 0).all() else None
+
+
+def inner_range(values: Floats, weight: Floats) -> tuple[float, float]:
+    """From where to where nearly all values are, which come in order; all of them where those are one value."""
+    below = np.cumsum(weight)
+    ends = np.minimum(np.searchsorted(below, np.array(ENDS) * below[-1]), len(values) - 1)
+    low, high = float(values[ends[0]]), float(values[ends[1]])
+    return (low, high) if low < high else (float(values[0]), float(values[-1]))
+
+
+def fitted(factor: Factor | None, grid: Floats, classes: int) -> Floats | None:
+    """The log of the fitted density of each class at each place; None where the model has none of this number."""
+    if not isinstance(factor, Column):
+        return None
+    out = np.zeros((len(grid), classes))
+    factor.add_cells(np.ascontiguousarray(grid), out)
+    return out

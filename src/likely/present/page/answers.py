@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from likely.errors import shown
 from likely.evaluate.crossval.dealing import Dealing
 from likely.evaluate.look import Look
-from likely.evaluate.scores.calibration import Reliability
-from likely.evaluate.scores.ranking import Ranking
-from likely.machinery.toml import toml_value
+from likely.evaluate.scores.ranking import Ranking, Reliability
+from likely.machinery.text_files import toml_value
 from likely.models.default import is_unasked
 from likely.models.settings import changed_settings
 from likely.present.charts.bars import rung
 from likely.present.charts.drawing import Chart
-from likely.present.report import look, look_tables
+from likely.present.report import look
+from likely.present.report import look as look_tables
 from likely.present.words import clean, interval, number, percent, plural
 
 if TYPE_CHECKING:

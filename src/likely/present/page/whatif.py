@@ -15,12 +15,12 @@ from likely.errors import SettingError
 from likely.evaluate.attributes.information import attributes
 from likely.machinery.arrays import Floats
 from likely.models.contracts import Model, Search, has_trait, setting_of
+from likely.models.loss import Loss
 from likely.models.naive.naive import NaiveBayes
 from likely.portable import forms
 from likely.portable.describe import is_portable, portable
 from likely.portable.writing import plain
 from likely.present.charts.drawing import class_colours, frequent_first
-from likely.probability.loss import Loss
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.table.labels import date_label, number_label

@@ -82,7 +82,7 @@ def _render(contents: Contents, model: Model | None, command: str, data: str, co
         f"default-src 'none'; style-src '{digest(style)}'; script-src '{digest(loader)}' '{digest(script)}'; "
         f"connect-src {connect}; img-src data:; base-uri 'none'; form-action 'none'"
     )
-    return template("page.html").render(  # type: ignore[no-any-return]
+    return template(HERE / "page.html").render(  # type: ignore[no-any-return]
         c=contents,
         policy=policy,
         style=style,
@@ -143,8 +143,8 @@ SETTINGS: dict[str, Any] = {"autoescape": True, "trim_blocks": True, "lstrip_blo
 
 
 @cache
-def template(name: str) -> Any:
-    """A template of the folder, which escapes everything that is put in. Compiled once, and kept as kernels are."""
+def template(path: Path) -> Any:
+    """A template, which escapes everything that is put in. Compiled once, and kept as kernels are."""
     import jinja2
 
     class Kept(jinja2.BytecodeCache):
@@ -158,8 +158,8 @@ def template(name: str) -> Any:
         def dump_bytecode(self, bucket: Any) -> None:
             write_cached(_kept_name(bucket), bucket.bytecode_to_string())
 
-    loader, made_of = jinja2.FileSystemLoader(HERE), {"undefined": jinja2.StrictUndefined, **SETTINGS}
-    return jinja2.Environment(loader=loader, bytecode_cache=Kept(), **made_of).get_template(name)
+    loader, made_of = jinja2.FileSystemLoader(path.parent), {"undefined": jinja2.StrictUndefined, **SETTINGS}
+    return jinja2.Environment(loader=loader, bytecode_cache=Kept(), **made_of).get_template(path.name)
 
 
 def _kept_name(bucket: Any) -> str:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from likely.evaluate.attributes.redundancy import chance
-from likely.evaluate.drift.changes import Change, Changes
-from likely.evaluate.drift.divergence import Amount
-from likely.evaluate.drift.models import Difference
-from likely.evaluate.drift.tables import Drift
+from likely.evaluate.drift.changes import Amount, Change, Changes
+from likely.evaluate.drift.tables import Difference, Drift
 from likely.present.sections import Report, Table
 from likely.present.words import clean, duration, moment, number, percent, plural
 

@@ -1,27 +1,314 @@
-"""What `likely look` says, and the sentences that the page shares with it. Knows the record, no rows."""
+"""What `likely look` says: sentences and tables, each built once for the terminal, Markdown and the page."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+
+from likely.evaluate.attributes.information import WordStatistics
+from likely.evaluate.attributes.redundancy import chance
+from likely.evaluate.crossval.dealing import Dealing
 from likely.evaluate.look import Look
-from likely.evaluate.scores.calibration import Reliability
-from likely.evaluate.scores.losses import LossScores
-from likely.present.report.look_tables import (
-    attribute_table,
-    baseline_table,
-    calibration_table,
-    class_of,
-    class_table,
-    column_table,
-    confusion_table,
-    evidence_table,
-    learner_name,
-    lift_table,
-    precision_table,
-    score_table,
-    word_table,
-)
-from likely.present.sections import Report, Table
+from likely.evaluate.scores.intervals import Measure, Paired
+from likely.evaluate.scores.ranking import Reliability
+from likely.evaluate.scores.scores import LossScores, Scores
+from likely.present.charts.bars import SHADES, row_shares
+from likely.present.sections import Bar, Link, Report, Shaded, Table, numbers_from
 from likely.present.words import clean, interval, number, percent, plural, weighed_rows
+from likely.table.schema import Column
+
+# The tables of a first look, each built once for the terminal, Markdown and the page. Knows the record, no rows.
+
+FEW_CLASSES = 10
+"""With more there is no table of true classes against those named."""
+COLUMNS = "How the columns were read"
+_CALLED = {
+    "NaiveBayes": "Naive Bayes",
+    "FullBayes": "Full Bayes",
+    "TreeAugmented": "Tree-augmented Bayes",
+    "OneDependence": "One-dependence Bayes",
+    "LeastSquares": "Least squares",
+    "Logistic": "Logistic regression",
+    "Neighbors": "Neighbour voting",
+}
+
+
+def learner_name(record: Look) -> str:
+    """What people call the learner."""
+    return called(record.learner.partition("(")[0])
+
+
+def called(name: str) -> str:
+    """What people call a learner of this class."""
+    return _CALLED.get(name, name)
+
+
+def folds_title(dealing: Dealing) -> str:
+    """How rows were dealt, as a title."""
+    folds, by = dealing.folds, clean(dealing.dealt_by, 30)
+    if dealing.dealt == "leave-one-out":
+        return "Leave-one-out: each row is predicted from all the others"
+    if dealing.dealt == "content":
+        return "Scores on held-out rows, which the model had not seen"
+    if dealing.dealt == "time":
+        return f"In the order of {by}: each of {folds} parts is predicted from the rows before it"
+    others = "the other one" if folds == 2 else f"the other {folds - 1}"
+    out = f"Cross-validated: each of {folds} folds is predicted from {others}"
+    if dealing.dealt == "group":
+        out += f"; rows with the same {by} are in one fold"
+    return out if dealing.repeats == 1 else f"{out}; {dealing.repeats} times"
+
+
+def class_of(curve: Reliability) -> str:
+    return "the predicted class" if curve.of is None else clean(curve.of, 20)
+
+
+def share_bounds(bounds: Measure) -> str:
+    """Bounds of a share, in per cent."""
+    if bounds.low is None or bounds.high is None:
+        return ""
+    return f"{100 * bounds.low:.1f} to {100 * bounds.high:.1f} %"
+
+
+def number_bounds(bounds: Measure, digits: int = 4) -> str:
+    """Bounds of a number."""
+    if bounds.low is None or bounds.high is None:
+        return ""
+    return f"{bounds.low:.{digits}f} to {bounds.high:.{digits}f}"
+
+
+def loss_bits(value: float | None) -> str:
+    """A log loss."""
+    return "infinite" if value is None else f"{value:.4f}"
+
+
+def score_table(record: Look) -> Table:
+    """The scores of the learner with their bounds, beside those of the baselines."""
+    one, bounds, baselines = record.scores, record.intervals, record.baselines
+    others = {"frequencies": record.baseline}
+    if baselines.one_rule is not None and baselines.one_attribute is not None:
+        others[f"{clean(baselines.one_attribute, 20)} alone"] = baselines.one_rule
+    if baselines.naive_bayes is not None:
+        others["naive Bayes"] = baselines.naive_bayes
+    blank = ("",) * len(others)
+    rows: list[tuple[str, ...]] = []
+
+    def line(name: str, bounded: str, show: Callable[[Scores], str]) -> None:
+        rows.append((name, show(one), bounded, *map(show, others.values())))
+
+    if record.decisions is None:
+        line("accuracy", share_bounds(bounds.accuracy), lambda scores: percent(scores.accuracy))
+    else:
+        costs = record.decisions
+        rows.append(("expected loss, a row", number(costs.mean), "", number(costs.baseline), *blank[1:]))
+        rows.append((f"always {clean(costs.constant, 20)}", "", "", number(costs.constant_mean), *blank[1:]))
+        if costs.undecided:
+            rows.append(("without an action", number(costs.undecided), "", *blank))
+    line("log loss, bits a row", number_bounds(bounds.log_loss), lambda scores: loss_bits(scores.log_loss))
+    line("Brier score, 0 to 2", number_bounds(bounds.brier), lambda scores: f"{scores.brier:.4f}")
+    if one.unclassified:
+        line("cannot be classified", "", lambda scores: number(scores.unclassified))
+    if record.trust.calibration and record.decisions is None:
+        rows.append(("calibration error", percent(record.trust.calibration[0].error), "", *blank))
+    ranking = record.trust.rankings.get(record.trust.positive)
+    if ranking is not None and len(record.classes) == 2:
+        area = ranking.roc.auc
+        rows.append(("area under ROC", f"{area.value or 0.0:.4f}", number_bounds(area), "0.5000", *blank[1:]))
+    header = ("score", learner_name(record), "95 % interval", *others)
+    return Table(folds_title(record.dealing), header, tuple(rows), numbers_from(1, len(header)))
+
+
+def share_table(classes: Mapping[str, float], weighed: bool = False) -> Table:
+    """Classes and how frequent each is."""
+    total = sum(classes.values()) or 1.0
+    rows = tuple((clean(label), number(n), percent(n / total)) for label, n in classes.items())
+    return Table("Classes", ("class", "weight" if weighed else "rows", "share"), rows, numbers_from(1, 3))
+
+
+def class_table(record: Look) -> Table:
+    """The classes: how frequent each is, and how well it is named."""
+    table = share_table(record.classes, any(c.role == "weight" for c in record.columns))
+    if record.decisions is not None or len(record.per_class) != len(record.classes):
+        return table
+    by = {one.label: one for one in record.per_class}
+    for name in ("precision", "recall", "f1"):
+        values = (getattr(by[label], name) for label in record.classes)
+        cells = [_share(v.value if isinstance(v, Measure) else v) for v in values]
+        table = table.with_column("F1" if name == "f1" else name, cells, number=True)
+    ranked = record.trust.rankings
+    if not ranked or len(record.classes) <= 2:
+        return table
+    areas = [f"{ranked[c].roc.auc.value:.4f}" if c in ranked else "–" for c in record.classes]
+    return table.with_column("area under ROC", areas, number=True)
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else percent(value)
+
+
+def _bounded(measure: Measure) -> str:
+    """A share with its bounds."""
+    wide = "" if measure.low is None or measure.high is None else f" ({share_bounds(measure).removesuffix(' %')})"
+    return _share(measure.value) + wide
+
+
+def precision_table(record: Look) -> Table:
+    """How well each class is named, with bounds."""
+    rows = () if record.decisions is not None else record.per_class
+    lines = tuple(
+        (clean(c.label, 40), number(c.rows), _bounded(c.precision), _bounded(c.recall), _share(c.f1)) for c in rows
+    )
+    title = "Precision and recall of each class, with 95 % intervals"
+    return Table(title, ("class", "rows", "precision", "recall", "F1"), lines, numbers_from(1, 5))
+
+
+def calibration_table(record: Look) -> Table:
+    """The reliability curve that matters most."""
+    header = ("predicted probability", "average", "observed", "95 % interval", "rows")
+    if not record.trust.calibration:
+        return Table("", header, ())
+    curve = record.trust.calibration[0]
+    rows = tuple(
+        (
+            f"{percent(b.low)} to {percent(b.high)}",
+            percent(b.probability),
+            percent(b.share.value or 0.0),
+            share_bounds(b.share),
+            number(b.weight),
+        )
+        for b in curve.bins
+    )
+    what = "predicted correctly" if curve.of is None else class_of(curve)
+    title = f"Calibration: how often rows were {what}, by predicted probability"
+    return Table(title, header, rows, numbers_from(0, 5))
+
+
+def lift_table(record: Look) -> Table:
+    """How much of the class looked for is among the rows that rank highest; of two classes."""
+    ranking = record.trust.rankings.get(record.trust.positive)
+    name = clean(record.trust.positive, 20)
+    header = ("of all rows", f"of {name}", "are it", "lift")
+    if ranking is None or len(record.classes) != 2:
+        return Table("", header, ())
+    rows = tuple(
+        (percent(r.share), percent(r.found), percent(r.precision), f"×{r.lift:.2f}") for r in ranking.lift.rows
+    )
+    average = ranking.precision_recall
+    title = (
+        f"Lift: how much of {name} is among the highest-ranked rows "
+        f"(average precision {average.average_precision:.4f}, of {average.prevalence:.4f} by chance)"
+    )
+    return Table(title, header, rows, numbers_from(0, 4))
+
+
+def baseline_table(record: Look) -> Table:
+    """What is compared with the baselines."""
+    return against_table(f"{record.learner.partition('(')[0]} less the baselines", record.baselines.against)
+
+
+def against_table(title: str, pairs: Sequence[Paired]) -> Table:
+    """Differences with their bounds, and how often chance would make as much."""
+    called = {"log_loss": "log loss, bits a row", "accuracy": "accuracy", "brier": "Brier score"}
+    rows = tuple(
+        (clean(p.other, 30), called[p.score], f"{p.difference.value or 0.0:+.4f}", number_bounds(p.difference),
+         chance(p.p))
+        for p in pairs
+    )  # fmt: skip
+    head = ("against", "score", "difference", "95 % interval", "by chance alone")
+    over = f": {pairs[0].test}, over {pairs[0].folds:,} {pairs[0].units}" if pairs else ""
+    return Table(title + over, head, rows, numbers_from(2, 5))
+
+
+def attribute_title(record: Look) -> str:
+    """What the table of attributes shows."""
+    name = clean(record.target, 20)
+    return f"What each attribute reveals about {name} on its own, of {record.entropy:.3f} bits in all"
+
+
+def attribute_table(record: Look, links: Mapping[str, str] | None = None, most: float | None = None) -> Table:
+    """What each attribute alone tells; `links` are the places of a page that say more, `most` is the longest bar."""
+    longest = most or max([a["bits"] for a in record.attributes], default=0.0) or 1.0
+    texts, places = {text.words.name for text in record.texts}, links or {}
+    rows = tuple(
+        (
+            Link(clean(a["name"], 40), places.get(a["name"], "")),
+            f"{'≥ ' if a['name'] in texts else ''}{a['bits']:.4f}",
+            percent(a["share"]),
+            percent(a["missing"]) if a["missing"] else "",
+            Bar(a["bits"] / longest),
+        )
+        for a in record.attributes
+    )
+    return Table(attribute_title(record), ("attribute", "bits", "share", "missing", ""), rows, frozenset({1, 2, 3}))
+
+
+def word_table(words: WordStatistics) -> Table:
+    """The words of a text column that tell most."""
+    rows = tuple(
+        (clean(w.word, 30), f"{w.bits:.4f}", number(w.documents), clean(w.label, 24), percent(w.share),
+         percent(w.elsewhere))
+        for w in words.strongest
+    )  # fmt: skip
+    title = f"Words of {clean(words.name, 20)} that alone tell most; it has {number(words.vocabulary)} of them"
+    header = ("word", "bits", "texts", "speaks for", "of whose texts", "of others")
+    return Table(title, header, rows, frozenset({1, 2, 4, 5}))
+
+
+def evidence_table(record: Look) -> Table:
+    """The single values after which a class is most, or least, to be expected; counted in the data, not by a model."""
+    total = sum(record.classes.values()) or 1.0
+    rows = []
+    for p in record.evidence:
+        usual = record.classes.get(p.label, 0.0) / total
+        rows.append((clean(p.attribute, 20), clean(p.cell, 24), number(p.rows), clean(p.label, 20),
+                     percent(p.share), percent(usual)))  # fmt: skip
+    title = "Strongest single values: how often the class follows (first those least likely to be chance)"
+    return Table(title, ("if", "is", "rows", "then", "share", "of all rows"), tuple(rows), frozenset({2, 4, 5}))
+
+
+def confusion_table(record: Look) -> Table:
+    """True classes against those named, or against actions; of many classes no line."""
+    names = [clean(c, 20 if len(record.classes) < 4 else 10) for c in record.classes]
+    table, columns, what = record.confusion, names, "the class named"
+    if record.decisions is not None:
+        actions = record.decisions.actions
+        table, what = record.decisions.table, "the action"
+        columns = [clean(a, 20 if len(actions) < 4 else 10) for a in actions]
+    shades = row_shares(table)
+    rows = tuple(
+        (
+            name,
+            *(
+                Shaded(number(v), f"{'right' if i == j else 'wrong'} shade{round(SHADES * float(shades[i, j]))}")
+                for j, v in enumerate(row)
+            ),
+        )
+        for i, (name, row) in enumerate(zip(names, table, strict=True))
+    )
+    header = ("true class", *(f"→ {n}" for n in columns))
+    title = f"True class (rows) against {what} (columns)"
+    return Table(title, header, rows if len(names) <= FEW_CLASSES else (), numbers_from(1, len(header)))
+
+
+def error_table(record: Look, most: int = 8) -> Table:
+    """Which classes are most often taken for which others."""
+    names, shares = [clean(c, 40) for c in record.classes], row_shares(record.confusion)
+    wrong = [(v, i, j) for i, row in enumerate(record.confusion) for j, v in enumerate(row) if i != j and v > 0]
+    rows = tuple(
+        (names[i], names[j], number(v), percent(float(shares[i, j])))
+        for v, i, j in sorted(wrong, key=lambda error: -error[0])[:most]
+    )
+    return Table(
+        "Most frequent errors", ("true class", "taken for", "rows", "of the true class"), rows, frozenset({2, 3})
+    )
+
+
+def column_table(columns: Sequence[Column]) -> Table:
+    """How each column was read."""
+    rows = tuple((clean(c.name, 40), c.kind, c.role, clean(c.why, 120)) for c in columns)
+    return Table(COLUMNS, ("column", "kind", "role", "why"), rows)
+
+
+# What `likely look` says, and the sentences that the page shares with it. Knows the record, no rows.
 
 MOST_ATTRIBUTES, MOST_WARNINGS, MOST_NOTES = 5, 2, 3
 """Lines of each in the short view, which fits a terminal of 24 lines."""

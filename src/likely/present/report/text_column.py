@@ -11,7 +11,7 @@ from likely.models.contracts import Model
 from likely.models.shapes import WordWeights
 from likely.present.sections import Report, Table, numbers_from
 from likely.present.words import clean, number, plural
-from likely.sums.words.words import Words
+from likely.sums.words.counting import Words
 
 FEW_CLASSES = 4
 """With more classes, a class has one line of words in place of one line for each."""

@@ -1,9 +1,4 @@
-"""What is remembered of a numeric column, per group of rows: exact sums of x and x*x, and a bounded tally of values.
-
-The tally keeps every distinct value until there are more than CAP; then it drops low bits of the mantissa, one at a
-time, from all of them. How many bits must go depends on the set of values alone, so the tally is free of order.
-While no bit has gone, the tally knows everything, and the sums are read off it; only later are they kept apart.
-"""
+"""What is remembered of a numeric column, per group of rows; and columns in other or fewer words."""
 
 from __future__ import annotations
 
@@ -14,18 +9,23 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 
 from likely.machinery.arrays import Floats, Ints
-from likely.sums import kernels, tally_kernels
-from likely.sums.checks import is_rising, read_array, read_whole, require
-from likely.sums.columns.counts import add_counts
-from likely.sums.contracts import State
+from likely.sums import kernels, tallies
+from likely.sums.columns.counts import Counts, add_counts
+from likely.sums.contracts import EVERY_ROW_ONE, State, Weights
 from likely.sums.exact import Exact
 from likely.sums.powers import NO_BINS, ROOM, Powers
+from likely.sums.state import is_rising, read_array, read_whole, require
 from likely.sums.tallies import bits_to_drop, bits_to_drop_ahead, coarsen_tally, index_keys, merge_tallies
-from likely.sums.weights import EVERY_ROW_ONE, Weights
-from likely.table.words.tokens import draw_keys
+from likely.sums.words.counting import Words
+from likely.table.labels import Labels, number_label
+from likely.table.schema import OTHER
+from likely.table.words import draw_keys
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+# What is remembered of a numeric column, per group of rows: exact sums of x and x*x, and a bounded tally of values.
 
 CAP = 2048
 MOST_CAP = 1 << 24
@@ -93,7 +93,7 @@ class Numbers:
                 end = min(end, done + ROOM)
                 stop, self._known = self._take_plain(x[:end], group[:end], done, limit)
             else:
-                stop, self._known = tally_kernels.value_codes(
+                stop, self._known = tallies.value_codes(
                     x, group, done, self.level, self._keys, self._known, limit, self._secret, self._index, codes
                 )
                 part = slice(done, stop)
@@ -113,7 +113,7 @@ class Numbers:
         least, most = kernels.exponents(x[start:]) if self.level else (1, 0)
         least, bins = self._powers.open_bins(least, most, rows) if least <= most else (0, NO_BINS)
         table, other = self.table.planes[-self.table.base], self.other.planes[-self.other.base]
-        stop, known = tally_kernels.take_numbers(
+        stop, known = tallies.take_numbers(
             x, group, start, self.level, self._keys, self._known, limit, self._secret, self._index,
             table, other, least, bins,
         )  # fmt: skip
@@ -358,3 +358,36 @@ def _tallied_powers(values: Floats, counts: NDArray[np.int64]) -> tuple[Exact, E
         second.cover(2 * least >> 5, (2 * most >> 5) + 6, len(values))
         kernels.add_tallied_powers(values, counts, first.planes, first.base, second.planes, second.base)
     return first.canonical(), second.canonical()
+
+
+# A column's sums in other or fewer words: numbers as levels, rare levels as one, rare words left out.
+
+ColumnStatistic: TypeAlias = Counts | Numbers | Words
+"""What is kept of one column, as its kind says."""
+
+
+def keep_names(statistic: ColumnStatistic, kept: tuple[str, ...]) -> ColumnStatistic:
+    """What is kept of a column, with its rare levels as one, or without its rare words."""
+    if isinstance(statistic, Words):
+        return statistic if statistic.kept == kept else statistic.keeping(kept)
+    assert isinstance(statistic, Counts)
+    return statistic.keeping(frozenset(kept), OTHER)
+
+
+def has_kept_names(statistic: ColumnStatistic, kept: tuple[str, ...]) -> bool:
+    """Whether no name is held but those that are kept; words are then told to hold no others."""
+    if isinstance(statistic, Words):
+        statistic.kept = kept
+        return {*statistic.tally().vocabulary} <= {"", *kept}
+    return isinstance(statistic, Counts) and {*statistic.labels.names} <= {OTHER, *kept}
+
+
+def levels_of(numbers: Numbers) -> Counts:
+    """A complete tally of values as counts of levels; infinite numbers count as missing."""
+    values, table = numbers.tally()
+    out = Counts(numbers.groups)
+    out.labels = Labels(number_label(v) for v in values.tolist())
+    out.table = table
+    missing = numbers.other.sum(0)
+    out.other = Exact(missing.planes[:, None, :], missing.base)
+    return out.canonical()

@@ -1,12 +1,10 @@
-"""Counts of pairs: for each class, how often a level of one attribute meets a level of another. Exact.
-
-Numbers take part in fine bins that do not look at the class; a learner joins bins as it sees fit. Pairs of two
-tables can be added where both have the same bins: those of one summary, or the one's given to the other.
-"""
+"""Counts of pairs of levels, and of whole rows of levels, for each class. Exact."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,21 +12,25 @@ import numpy as np
 from likely.errors import SchemaMismatch, SettingError, shown
 from likely.machinery.arrays import Ints
 from likely.sums import kernels
-from likely.sums.checks import is_rising, read_array, read_mapping, read_names, read_text, require
-from likely.sums.contracts import State, TableSums
+from likely.sums.columns.counts import Counts
+from likely.sums.contracts import EVERY_ROW_ONE, State, TableSums, Weights
 from likely.sums.exact import Exact
-from likely.sums.quantiles import balanced_edges
-from likely.sums.weights import EVERY_ROW_ONE, Weights
+from likely.sums.state import is_rising, read_array, read_mapping, read_names, read_text, require
+from likely.sums.tallies import balanced_edges
 from likely.table.batch import Batch, Codes
+from likely.table.labels import Labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from likely.sums.columns.numbers import Numbers
 
+
+# Counts of pairs: for each class, how often a level of one attribute meets a level of another. Exact.
+
 BINS = 24
 """Fine bins of a number: of about equal weight, whatever the class."""
-MOST = 3000
+MOST_PAIRED_LEVELS = 3000
 """More levels and bins than this and their pairs would fill memory."""
 MOST_COUNTS = 25_000_000
 """As many counts, over all classes, make 200 MB."""
@@ -74,9 +76,10 @@ class Pairs:
                     cut = statistic.cached(("bins", BINS), _fine_edges)
                 edges[column.name] = cut
                 cells += [(column.name, str(k)) for k in range(len(cut) + 1)]
-        if len(cells) > MOST:
+        if len(cells) > MOST_PAIRED_LEVELS:
             raise SettingError(
-                f"Pairs of {len(cells):,} levels would be too many to count (at most {MOST:,} levels and bins). "
+                f"Pairs of {len(cells):,} levels would be too many to count "
+                f"(at most {MOST_PAIRED_LEVELS:,} levels and bins). "
                 "Leave columns with many levels out (--type COLUMN=ignore), or use naive Bayes."
             )
         groups = len(table.classes)
@@ -213,3 +216,127 @@ class Pairs:
         for name in self.names:
             of_column = own[[k for k, cell in enumerate(self.cells) if cell[0] == name]].sum(0)
             require(of_column == table.columns[name].table.sum(0), "the cells of a column weigh what its values weigh")
+
+
+# Counts of whole rows of levels: the joint table of the nominal attributes, cell by cell, for each class. Exact.
+
+MOST_CELLS = 1_000_000
+"""More different rows than this and the table is no summary any more."""
+FEW = 1 << 18
+"""So many cells are looked up in an array of all of them."""
+LONG = 1 << 62
+"""A row of codes is one number below this, where it can be."""
+
+
+class Cells:
+    """A joint table: each cell is a row of levels (None: missing), counted per class. Empty cells are not kept."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, names: list[str], groups: int) -> None:
+        self.names = names
+        self.counts = Counts(groups)
+
+    @classmethod
+    def over(cls, table: TableSums) -> Cells:
+        return cls([c.name for c in table.schema.attributes if c.kind == "nominal"], len(table.classes))
+
+    @property
+    def groups(self) -> int:
+        return self.counts.groups
+
+    def update(self, batch: Batch, group: Ints, weights: Weights = EVERY_ROW_ONE) -> None:
+        """Take in a batch; `group` says the class of each row (negative: left out)."""
+        columns = [batch.cells[name] for name in self.names]
+        found, places = distinct_rows(columns, batch.rows)
+        names = [[None, *c.labels.names] for c in columns]
+        keys = [key([n[k] for n, k in zip(names, row, strict=True)]) for row in found.tolist()]
+        self.counts.update(Codes(places, Labels(keys)), group, weights)
+        if len(self.counts.labels) > MOST_CELLS:
+            raise SettingError(
+                f"The joint table has more than {MOST_CELLS:,} different rows of levels. Leave columns out "
+                f"(such as {shown(self.names[0])}), or use naive Bayes, TreeAugmented or OneDependence."
+            )
+
+    def rows(self) -> list[list[str | None]]:
+        """The levels of each cell, in the order of `counts`."""
+        return [json.loads(name) for name in self.counts.canonical().labels.names]
+
+    def __add__(self, other: Cells) -> Cells:
+        return self._with(self.counts + other.counts)
+
+    def __sub__(self, other: Cells) -> Cells:
+        return self._with(self.counts - other.counts)
+
+    def _with(self, counts: Counts) -> Cells:
+        out = Cells(self.names, 0)
+        out.counts = counts
+        return out
+
+    def canonical(self) -> Cells:
+        return self._with(self.counts.canonical())
+
+    def regrouped(self, places: NDArray[np.intp], groups: int) -> Cells:
+        return self._with(self.counts.regrouped(places, groups))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Cells) and self.names == other.names and self.counts == other.counts
+
+    @property
+    def impossible(self) -> bool:
+        return self.counts.impossible
+
+    def state(self) -> State:
+        return {"names": self.names, "counts": self.counts.state()}
+
+    @classmethod
+    def from_state(cls, state: State) -> Cells:
+        out = cls(read_names(state["names"], "the columns of a joint table"), 0)
+        out.counts = Counts.from_state(state["counts"])
+        for row in map(json.loads, out.counts.labels.names):
+            require(isinstance(row, list) and len(row) == len(out.names), "a cell has a level of each column")
+            require(all(level is None or isinstance(level, str) for level in row), "levels are texts")
+        return out
+
+    def check_agrees(self, table: TableSums, total: Exact) -> None:
+        """Refuse, as unsound, what cannot be of the table that a summary is of."""
+        require(self.names == Cells.over(table).names, "a joint table is of the nominal columns")
+        require(self.counts.total() == total, "a joint table weighs what its classes weigh")
+        known = [{None, *table.columns[name].labels.names} for name in self.names]
+        for row in self.rows():
+            require(
+                all(level in some for level, some in zip(row, known, strict=True)), "levels are those of the columns"
+            )
+
+
+def key(levels: list[str | None]) -> str:
+    """The one spelling of a row of levels."""
+    return json.dumps(levels, ensure_ascii=False, separators=(",", ":"))
+
+
+def distinct_rows(columns: list[Codes], rows: int) -> tuple[NDArray[np.int64], Ints]:
+    """The different rows of codes, each one more than in the batch (0: missing), and which of them each row is.
+
+    An unseen level is missing, under the same code: two keys of one name would lose counts.
+    """
+    sizes = [len(c.labels) + 1 for c in columns]
+    if prod(sizes) > LONG:  # as a number, a row of codes would be beyond 64 bits
+        matrix = np.column_stack([np.maximum(c.codes, -1) + 1 for c in columns])
+        found, place = np.unique(matrix, axis=0, return_inverse=True)
+        return found.astype(np.int64), place.reshape(-1).astype(np.int32)
+    number = np.zeros(rows, np.int64)
+    for c, size in zip(columns, sizes, strict=True):
+        number *= size
+        number += np.maximum(c.codes, -1) + 1
+    if prod(sizes) <= FEW:  # sorting takes several times as long as looking up
+        seen = np.zeros(prod(sizes), np.bool_)
+        seen[number] = True
+        values = np.flatnonzero(seen)
+        places = (np.cumsum(seen, dtype=np.int32) - np.int32(1))[number]
+    else:
+        values, place = np.unique(number, return_inverse=True)
+        places = place.reshape(-1).astype(np.int32)
+    codes = np.empty((len(values), len(columns)), np.int64)
+    for k in range(len(columns) - 1, -1, -1):
+        values, codes[:, k] = np.divmod(values, sizes[k])
+    return codes, places

@@ -13,10 +13,9 @@ import numpy as np
 from likely.errors import SettingError
 from likely.machinery.arrays import Ints
 from likely.sums import kernels
-from likely.sums.checks import read_text, require
-from likely.sums.contracts import State, TableSums
+from likely.sums.contracts import EVERY_ROW_ONE, State, TableSums, Weights
 from likely.sums.exact import Exact
-from likely.sums.weights import EVERY_ROW_ONE, Weights
+from likely.sums.state import read_text, require
 from likely.table.batch import Batch, Codes
 
 if TYPE_CHECKING:

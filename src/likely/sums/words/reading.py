@@ -12,8 +12,7 @@ import numpy as np
 
 from likely.machinery.arrays import Bools, Bytes, Floats, Hashes, Ints, Longs, Whole
 from likely.machinery.jit import inner, kernel
-from likely.table.words.lowering import find_words, lower_piece, read_tag
-from likely.table.words.tokens import SHORT, first_slot, hash_word, load_eight
+from likely.table.words import SHORT, find_words, first_slot, hash_word, load_eight, lower_piece, read_tag
 
 WORDS, ENTRIES, TOUCHED, COUNTED, UNKNOWN, FROZEN, MOST, BEFORE, DOCUMENTS, OFTEN, STATE = range(11)
 """Places in `state`: words known; entries that came; different words of this document; all its words; those that a

@@ -14,12 +14,11 @@ import numpy as np
 
 from likely.machinery.arrays import Bytes, Floats, Longs
 from likely.machinery.jit import kernel
-from likely.machinery.pages import take_pages
-from likely.sums.checks import read_bytes, read_whole, require
+from likely.machinery.threads import take_pages
 from likely.sums.contracts import State
 from likely.sums.exact import Exact
+from likely.sums.state import read_bytes, read_whole, require
 from likely.sums.words.reading import GROUP_AT, SIZES, TIMES_AT
-from likely.sums.words.sorting import radix_sort
 from likely.sums.words.tally_kernels import (
     collect,
     collect_counts,
@@ -30,6 +29,7 @@ from likely.sums.words.tally_kernels import (
     most_times,
     move_groups,
     pack_keys,
+    radix_sort,
     rename_groups,
     sort_entries,
 )

@@ -11,11 +11,11 @@ import numpy as np
 
 from likely.machinery.arrays import Bytes, Hashes, Ints, Longs, Whole
 from likely.machinery.jit import inner, kernel
-from likely.machinery.pages import take_pages
-from likely.sums.checks import require
+from likely.machinery.threads import take_pages
+from likely.sums.state import require
 from likely.sums.words.reading import LONG_AT, NUMBER_AT, Table
-from likely.sums.words.sorting import radix_sort
-from likely.table.words.tokens import SHORT, draw_keys, first_slot, hash_word, tag_word
+from likely.sums.words.tally_kernels import radix_sort
+from likely.table.words import SHORT, draw_keys, first_slot, hash_word, tag_word
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

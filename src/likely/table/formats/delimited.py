@@ -1,36 +1,254 @@
-"""CSV and its relatives as streams of Arrow batches: every cell stays the text it was, but for blanks around it.
-
-Knows rows, lines and quotes, and tells what is wrong with its line; must not know what a cell means.
-"""
+"""CSV and its relatives as streams of Arrow batches: layout, blanks around cells, every cell the text it was."""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
+import re
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 import pyarrow as pa
 
-from likely.errors import InputError, LikelyError, shown
-from likely.table.formats.cut_text import CutText
+from likely.errors import ColumnError, InputError, LikelyError, SettingError, shown
+from likely.machinery.arrays import Bytes, Longs, Whole
+from likely.machinery.jit import kernel
+from likely.table.arrow import ArrowArray, ArrowBatch
 from likely.table.formats.files import Place, file_errors
-from likely.table.formats.layout import Layout, detect_layout, long_cells
-from likely.table.formats.text_file import TextBytes, TextFile, decoding_error, nul_sentence, open_text
-from likely.table.formats.trim import trim_batch, trim_note
-from likely.table.source import Source, Uncut
-from likely.table.views import numbers_in
+from likely.table.formats.text_file import SAMPLE, CutText, TextBytes, TextFile, decoding_error, nul_sentence, open_text
+from likely.table.source import Source, Uncut, check_names
+from likely.table.texts.grammar import is_blank
+from likely.table.views import numbers_in, text_cells
 
 if TYPE_CHECKING:
     from pyarrow.csv import CSVStreamingReader, InvalidRow
 
-    from likely.table.arrow import ArrowArray
-    from likely.table.columns import RowBatch
+    from likely.table.arrow import RowBatch
+
+
+# How a delimited text is laid out: its delimiter and its header, found in a sample. Knows no rows beyond it.
+
+HEADER_LIMIT = 16 << 20
+COLUMN_LIMIT = 50_000
+"""Wider tables are refused: such a file is mostly a matrix laid on its side, and each column costs sums per class."""
+
+_STRONG, _WEAK = ",\t;|", ": "
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a delimited file is laid out."""
+
+    delimiter: str
+    names: tuple[str, ...]
+    skip: int
+    """The UTF-8 bytes up to the first row after the header."""
+    lines: int
+    """The lines up to the first row after the header."""
+    notes: tuple[str, ...] = ()
+
+
+@contextmanager
+def long_cells() -> Iterator[None]:
+    """Python's csv refuses cells over 128 kB unless told otherwise; ours may be longer."""
+    before = csv.field_size_limit(1 << 30)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def detect_layout(text: TextFile, delimiter: str | None, hint: str | None = None) -> Layout:
+    """Find the delimiter (unless given) and the header's names."""
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n' or not delimiter.isascii()):
+        raise SettingError(f"The delimiter must be one plain character such as ; or a tab, not {shown(delimiter)}.")
+    name, size = text.place.name, SAMPLE
+    while True:
+        sample, whole = text.head(size)
+        if not sample.strip():
+            if not whole:
+                raise InputError(f"The first {size >> 20} MB of {name} are blank. It needs a header line and rows.")
+            raise InputError(f"{name} is empty. It needs a header line and rows.")
+        layout = _layout(name, sample, whole, delimiter, hint)
+        if layout:
+            return layout
+        if size >= HEADER_LIMIT:
+            raise InputError(
+                f"The first line of {name} is longer than {HEADER_LIMIT >> 20} MB. "
+                "It needs a header line of column names; is it a table with lines, and are its quotes closed?"
+            )
+        size *= 4
+
+
+def _layout(name: str, sample: str, whole: bool, delimiter: str | None, hint: str | None) -> Layout | None:
+    offset = 0
+    line = re.match(r"\s*sep=([^\r\n])[ \t]*(\r\n|\r|\n)", sample)
+    if line:  # Excel's own way to tell the delimiter
+        offset, delimiter = line.end(), delimiter or line[1]
+    body = sample[offset:]
+    notes = []
+    with long_cells():
+        if delimiter is None:
+            delimiter = _delimiter(body, whole, hint)
+            if delimiter not in (",", "") and hint != delimiter:
+                notes.append(f"The delimiter is {_named(delimiter)}.")
+        reader = _Records(body, delimiter or ",")
+        header: list[str] = []
+        for header in reader:
+            if len(header) > 1 or (header and header[0].strip()):
+                break
+    if reader.used == len(body) and not whole:
+        return None  # the header may go on after the sample
+    before = sample[: offset + reader.used]
+    names = _names(name, header)
+    if all(_is_number(n) for n in header):
+        notes.append(f"The first line of {name} is all numbers and was read as the header. If it is a row, add one.")
+    lines = len(io.StringIO(before, newline="").readlines())
+    return Layout(delimiter or ",", names, len(before.encode()), lines, tuple(notes))
+
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+
+
+class _Records:
+    """Records of a text as Python's csv reads them, with the characters used so far."""
+
+    def __init__(self, text: str, delimiter: str) -> None:
+        self.used = 0
+        self._text = text
+        self._reader = csv.reader(self._counted(), delimiter=delimiter)
+
+    def _counted(self) -> Iterator[str]:
+        for line in _LINE.finditer(self._text):  # one after the other: a few are enough
+            self.used = line.end()
+            yield line[0]
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return iter(self._reader)
+
+
+def _delimiter(body: str, whole: bool, hint: str | None) -> str:
+    """The candidate by which most rows have as many cells as the header, then with most cells; '' for one column."""
+    best, delimiter = (0.0, 0), ""
+    titled = ""
+    for candidate in (hint or "") + _STRONG + _WEAK:
+        if candidate not in body:
+            continue
+        widths = []
+        for record in _Records(body, candidate):
+            if len(record) > 1 or (record and record[0].strip()):
+                widths.append(len(record))
+            if len(widths) > 500:
+                break
+        else:
+            if not whole and len(widths) > 1:
+                widths.pop()  # the sample may end inside it
+        width, others = widths[0], widths[1:]
+        if candidate in _WEAK and (width < 3 or not others or set(others) != {width} or delimiter):
+            continue
+        if width > 1:
+            agree = sum(w == width for w in others) / len(others) if others else 1.0
+            if candidate == hint:
+                return candidate
+            if (agree, width) > best:
+                best, delimiter = (agree, width), candidate
+        elif candidate in _STRONG and len(others) > 2 and others[1] > 2 and len(set(others[1:])) == 1:
+            titled = titled or candidate  # a title above the table: better refused as ragged than read as one column
+    return delimiter or titled
+
+
+def _named(delimiter: str) -> str:
+    return {"\t": "a tab", " ": "a blank"}.get(delimiter, f"'{delimiter}'")
+
+
+def _names(name: str, header: list[str]) -> tuple[str, ...]:
+    if len(header) > COLUMN_LIMIT:
+        raise ColumnError(
+            f"{name} has {len(header):,} columns, more than the {COLUMN_LIMIT:,} that can be read. "
+            "Select columns first, or turn the table if its rows are the attributes."
+        )
+    names = tuple(cell.strip() or f"column {i}" for i, cell in enumerate(header, 1))
+    check_names(name, names)
+    return names
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+# Blanks around the cells of a text file, which are no part of them: taken off where the file is read, and counted.
+
+SPACES = (
+    "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
+"""What Python's `strip` takes off."""
+_LISTED = 4
+
+
+def trim_batch(batch: ArrowBatch, counts: dict[str, int]) -> ArrowBatch:
+    """The batch without blanks around its texts; adds to `counts` how many cells of which column had some."""
+    arrays = [*batch.columns]
+    for k, name in enumerate(batch.schema.names):
+        trimmed, count = _trim(arrays[k]) if pa.types.is_string(arrays[k].type) else (arrays[k], 0)
+        if count:
+            arrays[k] = trimmed
+            counts[name] = counts.get(name, 0) + count
+    return pa.RecordBatch.from_arrays(arrays, names=batch.schema.names) if counts else batch
+
+
+def _trim(array: ArrowArray) -> tuple[ArrowArray, int]:
+    texts = text_cells(array)
+    if not count_edges(texts.data, texts.starts, texts.ends):
+        return array, 0
+    import pyarrow.compute
+
+    compute: Any = pyarrow.compute
+    trimmed = compute.utf8_trim(array, characters=SPACES)
+    now = text_cells(trimmed)
+    return trimmed, int(np.count_nonzero(now.ends - now.starts != texts.ends - texts.starts))
+
+
+@kernel("u1[], i8[], i8[]", returns=1)
+def count_edges(data: Bytes, starts: Longs, ends: Longs) -> Whole:
+    """How many cells begin or end with a blank, or with a byte that may be of one beyond ASCII."""
+    count: Whole = 0
+    for i in range(starts.size):
+        a, b = starts[i], ends[i]
+        if a < b:
+            first, last = data[a], data[b - 1]
+            edge = is_blank(first) | is_blank(last) | np.int64(first >= 128) | np.int64(last >= 128)
+            edge |= (np.int64(first >= 28) & np.int64(first < 32)) | (np.int64(last >= 28) & np.int64(last < 32))
+            count += edge
+    return count
+
+
+def trim_note(counts: Mapping[str, int]) -> tuple[str, ...]:
+    """The sentence that says what was trimmed, if anything was.
+
+    >>> trim_note({"sky": 3, "wind": 1})
+    ("Blanks around cells were trimmed: in 3 cells of 'sky', 1 of 'wind'.",)
+    """
+    if not counts:
+        return ()
+    first = [f"{count:,} of {shown(name, 40)}" for name, count in counts.items()][:_LISTED]
+    cells = "cell" if next(iter(counts.values())) == 1 else "cells"
+    first[0] = first[0].replace(" of ", f" {cells} of ", 1)
+    more = len(counts) - len(first)
+    rest = f" and in {more:,} more column{'s' if more > 1 else ''}" if more else ""
+    return (f"Blanks around cells were trimmed: in {', '.join(first)}{rest}.",)
+
+
+# CSV and its relatives as streams of Arrow batches: every cell stays the text it was, but for blanks around it.
 
 BLOCK = 2 << 20
 """Bytes of text per batch. Arrow works on many blocks ahead: 1 MB each is a quarter slower, 4 MB takes 300 MB."""

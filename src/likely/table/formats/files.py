@@ -1,24 +1,100 @@
-"""Files on disk: which ones a path stands for, their format by content and name, their bytes without compression.
-
-Knows bytes and paths only; what the bytes say is for the readers. A failure names the file.
-"""
+"""Files and addresses: which files a path stands for, their format and state, and what of an address may be shown."""
 
 from __future__ import annotations
 
 import os
+import re
 import tempfile
+import time
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from glob import escape, glob, has_magic
 from typing import Any
+from urllib.parse import unquote_plus
 
+import numpy as np
 import pyarrow as pa
 
 from likely.errors import InputError, shown
-from likely.table.addresses import refuse_connection_string
+from likely.machinery.arrays import Hashes
+from likely.machinery.jit import kernel
+
+# Addresses of databases: what may be shown of them, and what must never be. Knows text only; opens nothing.
+
+_ADDRESS = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*)://(.*)$", re.DOTALL)
+_SECRET = re.compile(r"(?:^|[\s;?&,])(?:\w*password|passwd|pwd|passfile|token|secret)\s*=", re.IGNORECASE)
+_SHORT = 4
+"""A secret of fewer characters cannot be taken out of a sentence without spoiling it: the sentence is left out."""
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a database is. `shown` leaves user, password and options out; `whole` is for its driver alone."""
+
+    scheme: str
+    whole: str = field(repr=False)
+    shown: str
+    secrets: tuple[str, ...] = field(repr=False, default=())
+
+    def mask_secrets(self, message: object) -> str:
+        """What a driver says, on one line, without anything that only this address knows."""
+        text = str(message)
+        for secret in self.secrets:
+            if secret not in text and " ".join(secret.split()) not in " ".join(text.split()):
+                continue
+            if len(" ".join(secret.split())) < _SHORT:
+                return "its message is left out, as it may hold the password"
+            text = " ".join(text.replace(secret, "***").split()).replace(" ".join(secret.split()), "***")
+        return " ".join(text.split())
+
+
+def parse_address(text: str) -> Address | None:
+    """The parts of scheme://user:password@host/name?option=value; None for what is no address."""
+    match = _ADDRESS.match(text)
+    if match is None:
+        return None
+    scheme, rest = match[1].lower(), match[2]
+    # Whoever forgets to encode a slash or an @ of a password must not see the half of it in a sentence.
+    private, at, public = rest.rpartition("@")
+    if not at:
+        public = rest
+    place, _, options = public.partition("?")
+    place = place.partition("#")[0]
+    name = f"{scheme}://{place}"
+    if re.search(r"[/?#@\s]", private) or re.search(r"%(?![0-9A-Fa-f]{2})", private):
+        raise InputError(
+            f"The user or password in the address of {shown(name, 100)} holds a character that must be written "
+            "otherwise there: %40 for the at sign, %2F for /, %3A for :, %3F for ?, %23 for #, %25 for %."
+        )
+    password = private.partition(":")[2]
+    values = [value.partition("=")[2] for value in re.split("[&;]", options)]
+    # The user is no secret to a sentence of the database itself, but the address as a whole is.
+    raw = [text, private if password else "", password, options, *values]
+    secrets = {s for value in raw for s in (value, unquote_plus(value), unquote_plus(value.replace("+", "%2B"))) if s}
+    return Address(scheme, text, name, tuple(sorted(secrets, key=lambda s: (-len(s), s))))
+
+
+def refuse_connection_string(text: str) -> None:
+    """Refuse what is no address but the way other programs say where a database is; it is not shown, for its password.
+
+    >>> refuse_connection_string("host=db password=hunter2")
+    Traceback (most recent call last):
+    ...
+    likely.errors.InputError: This is a connection string with a password, which cannot be read ...
+    """
+    jdbc = text[:5].lower() == "jdbc:"
+    if jdbc or _SECRET.search(text):
+        what = "an address of JDBC" if jdbc else "a connection string with a password"
+        raise InputError(
+            f"This is {what}, which cannot be read (it is not shown here, as it may hold a secret). "
+            "Write where the database is as an address: postgresql://user:password@host/name."
+        )
+
+
+# Files on disk: which ones a path stands for, their format by content and name, their bytes without compression.
 
 PACKED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd", ".bz2": "bz2", ".xz": "xz", ".zip": "zip"}
 WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
@@ -300,3 +376,86 @@ def _remove(handle: int, path: str | None) -> None:
     if path is not None:
         with suppress(OSError):
             os.unlink(path)
+
+
+# What tells one state of a file from another: its stamp (size and times) and a fingerprint of all its bytes.
+
+_BLOCK = 1 << 20
+RECENT = 2_000_000_000
+"""Nanoseconds: a file written so shortly before may change again without its times saying so."""
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """What the operating system says of a file without reading it."""
+
+    size: int
+    written: int
+    changed: int
+
+    @classmethod
+    def read(cls, path: str, name: str) -> Stamp:
+        with file_errors(name):
+            status = os.stat(split_inside(path)[0])
+        return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+    def same_content(self, other: Stamp) -> bool:
+        """Whether nothing speaks for other bytes. A new name or other permissions change a file's times, but not it."""
+        return (self.size, self.written) == (other.size, other.written)
+
+    def is_reliable(self, at: int | None = None) -> bool:
+        """Whether the times were old enough at that time to tell of every change since."""
+        return max(self.written, self.changed) + RECENT < (time.time_ns() if at is None else at)
+
+
+def fingerprint(path: str, name: str) -> str:
+    """128 bits of all bytes of a file, as 32 hexadecimal digits. Not made to withstand someone who wants two alike."""
+    lanes = np.array([0x243F6A8885A308D3, 0x13198A2E03707344, 0xA4093822299F31D0, 0x082EFA98EC4E6C89], np.uint64)
+    block, size = np.zeros(_BLOCK // 8, np.uint64), 0
+    view = block.data.cast("B")
+    with file_errors(name), open(split_inside(path)[0], "rb", buffering=0) as file:
+        while True:
+            filled = 0
+            while filled < _BLOCK and (more := file.readinto(view[filled:])):
+                filled += more
+            if filled < _BLOCK:
+                view[filled:] = bytes(_BLOCK - filled)  # zeros; the size tells them from zeros of the file
+            size += filled
+            if filled:
+                mix(block[: -(-filled // 32) * 4], lanes)
+            if filled < _BLOCK:
+                break
+    mix(np.full(8, size, np.uint64), lanes)
+    ends = np.empty(2, np.uint64)
+    finish(lanes, ends)
+    return "".join(f"{int(end):016x}" for end in ends)
+
+
+@kernel("u8[], u8[]")
+def mix(words: Hashes, lanes: Hashes) -> None:
+    """Stir words into four lanes, four words at a time: each step can be undone, so no word is ever lost on others."""
+    a, b, c, d = lanes[0], lanes[1], lanes[2], lanes[3]
+    odd, turn, back = np.uint64(0x9E3779B97F4A7C15), np.uint64(29), np.uint64(35)
+    for k in range(0, words.size, 4):
+        a = (a ^ words[k]) * odd
+        a = (a << turn) | (a >> back)
+        b = (b ^ words[k + 1]) * odd
+        b = (b << turn) | (b >> back)
+        c = (c ^ words[k + 2]) * odd
+        c = (c << turn) | (c >> back)
+        d = (d ^ words[k + 3]) * odd
+        d = (d << turn) | (d >> back)
+    lanes[0], lanes[1], lanes[2], lanes[3] = a, b, c, d
+
+
+@kernel("u8[], u8[]")
+def finish(lanes: Hashes, ends: Hashes) -> None:
+    """Fold four lanes into two words in which every bit of the lanes tells."""
+    odd, half = np.uint64(0xD6E8FEB86659FD93), np.uint64(32)
+    for end in range(2):
+        x = np.uint64(end + 1)
+        for k in range(4):
+            x ^= lanes[(k + 2 * end) & 3]
+            x = (x ^ (x >> half)) * odd
+            x = (x ^ (x >> half)) * odd
+        ends[end] = x ^ (x >> half)

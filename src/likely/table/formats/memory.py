@@ -1,22 +1,39 @@
-"""Tables that are already in memory: dicts of columns, lists of rows, and anything that speaks Arrow.
-
-Knows Python and Arrow containers; must not guess what a value means. What can be read only once is kept as a table.
-"""
+"""Tables that are already in memory: dicts, lists of rows, frames, matrices of word counts, and what speaks Arrow."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pyarrow as pa
 
 from likely.errors import ColumnError, InputError, shown
-from likely.table.arrow import ROWS, ArrowArray, few_values, plain_batch, plain_schema
-from likely.table.columns import RowBatch
+from likely.table.arrow import (
+    ROWS,
+    ArrowArray,
+    ArrowBatch,
+    ArrowTable,
+    RowBatch,
+    decode_batch,
+    decode_dictionary,
+    few_values,
+    number_array,
+    plain_batch,
+    plain_schema,
+    plain_type,
+)
 from likely.table.source import HALF_CHARACTER, Source, check_names, has_half_character
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+# Tables that are already in memory: dicts of columns, lists of rows, and anything that speaks Arrow.
 
 PIECE = 1 << 16
 """Rows that a thread takes at a time. Smaller chunks are joined: each column of a batch costs a few calls."""
@@ -217,3 +234,166 @@ def _array(name: str, values: Any) -> Any:
                 "Take it out, or decode the text it came from again."
             )
     return pa.array(texts, pa.string())
+
+
+# Frames in and out: a frame or a matrix as a table, and columns in the kind of frame that came in, its index kept.
+
+
+@dataclass(frozen=True, eq=False)
+class FrameKind:
+    """The kind of frame that some rows came in. `index` is that of pandas; others have none."""
+
+    library: str
+    maker: Any = None
+    index: Any = None
+
+    @classmethod
+    def of(cls, data: object) -> FrameKind | None:
+        """The kind of a frame; None for what is no frame: a path, a dict, a list of rows, a stream."""
+        if is_pandas(data):
+            return cls("pandas", index=data.index)  # type: ignore[attr-defined]
+        if isinstance(data, (pa.Table, pa.RecordBatch)):
+            return cls("pyarrow")
+        if type(data).__module__.partition(".")[0] == "polars" and type(data).__name__ == "DataFrame":
+            return cls("polars", type(data))
+        return None
+
+    def frame(self, table: ArrowTable) -> Any:
+        """A frame of this kind from an Arrow table (or batch) with as many rows."""
+        if self.library == "pyarrow":
+            return table
+        if self.library == "polars":
+            return self.maker(table)
+        out = table.to_pandas()
+        out.index = self.index
+        return out
+
+    def column(self, name: str, array: ArrowArray) -> Any:
+        """An Arrow array as a column of this kind: a Series, or a chunked array."""
+        table = pa.table([array], names=[name])
+        return table.column(0) if self.library == "pyarrow" else self.frame(table)[name]
+
+
+def to_frame(batch: ArrowBatch, frames: FrameKind | None) -> Any:
+    """An Arrow batch in the kind of frame that came in; a pyarrow Table where none did."""
+    table = pa.Table.from_batches([decode_batch(batch)])
+    return table if frames is None else frames.frame(table)
+
+
+def is_frame(data: object) -> bool:
+    """Whether something is a table with named columns that Arrow can read, rather than an array of numbers."""
+    return hasattr(data, "columns") and (is_pandas(data) or hasattr(data, "__arrow_c_stream__"))
+
+
+def named_table(data: object, names: Sequence[str]) -> TableSource:
+    """A frame, or a matrix (rows, columns), as a table whose columns have these names."""
+    if isinstance(data, np.ndarray):
+        return TableSource(pa.table([_column(data[:, k]) for k in range(data.shape[1])], names=list(names)))
+    source = open_memory(data)
+    assert isinstance(source, TableSource)
+    # In one piece: what learners add up in floats must not depend on how a frame happens to be cut.
+    return TableSource(source.table.rename_columns(list(names)).combine_chunks())
+
+
+def _column(values: NDArray[np.generic]) -> object:
+    """One column of a matrix: numbers as they are, without a detour; objects as `memory` reads them."""
+    if values.dtype.kind in "iuf" and values.dtype.itemsize <= 8 and values.dtype != np.float16:
+        return number_array(np.ascontiguousarray(values))
+    if values.dtype.kind == "f":
+        return number_array(values.astype(np.float64))
+    source = open_memory({"x": values})
+    assert isinstance(source, TableSource)
+    return source.table.column(0)
+
+
+def stack_tables(parts: Sequence[TableSource]) -> TableSource:
+    """Tables with the same columns as one; a column that is empty or whole in one part may be anything in another."""
+    tables = [
+        pa.table([decode_dictionary(column) for column in part.table.columns], names=part.table.schema.names)
+        for part in parts
+    ]
+    return TableSource(pa.concat_tables(tables, promote_options="permissive").combine_chunks())
+
+
+# Counts of words (rows of a sparse matrix) as a table with one column of text, written out batch by batch.
+
+WORDS = "words"
+"""The name of the column."""
+_MOST = 1 << 20
+"""Words that a batch holds, about; a row is never cut."""
+
+
+def are_counts(data: NDArray[np.number]) -> bool:
+    """Whether all entries are whole numbers, zero or more."""
+    return bool(np.all(data >= 0) and np.all(np.isfinite(data)) and np.all(data == np.floor(data)))
+
+
+class CountedSource(Source):
+    """Rows of word counts as texts, beside which other columns may stand."""
+
+    def __init__(
+        self,
+        data: NDArray[np.number],
+        indices: NDArray[np.integer],
+        indptr: NDArray[np.integer],
+        width: int,
+        more: dict[str, ArrowArray] | None = None,
+    ) -> None:
+        if not are_counts(data):
+            raise InputError(
+                "A sparse matrix is read as counts of words, so its entries must be whole numbers, zero or more. "
+                "Give counts (CountVectorizer): how words are damped and weighed is a setting of text."
+            )
+        self.name = "the matrix"
+        self._data, self._indices, self._indptr, self._width = data.astype(np.int64), indices, indptr, width
+        self._more = more or {}
+        fields = [pa.field(WORDS, pa.string()), *(pa.field(n, plain_type(a.type)) for n, a in self._more.items())]
+        self.schema = pa.schema(fields)
+        self.rows = len(indptr) - 1
+
+    def with_column(self, name: str, column: ArrowArray) -> CountedSource:
+        """The table with one more column."""
+        return CountedSource(self._data, self._indices, self._indptr, self._width, {**self._more, name: column})
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        names = self.resolve_columns(columns)
+        # How many words there are up to each row: batches are cut where that passes a multiple of _MOST.
+        per_row = np.concatenate([[0], np.cumsum(self._data)])[self._indptr]
+        cuts = np.flatnonzero(np.diff(per_row // _MOST)) + 1
+        bounds = np.unique(np.concatenate([[0], cuts, [len(per_row) - 1]])).tolist()
+        letters, starts = _words(self._width)
+        for low, high in pairwise(bounds):
+            arrays = [
+                self._texts(low, high, letters, starts) if n == WORDS else self._more[n].slice(low, high - low)
+                for n in names
+            ]
+            yield pa.RecordBatch.from_arrays(arrays, names=names)
+
+    def _texts(self, low: int, high: int, letters: NDArray[np.uint8], starts: NDArray[np.int64]) -> ArrowArray:
+        """Rows low … high-1 as texts, each word as often as it was counted, with a blank after it."""
+        entries = slice(int(self._indptr[low]), int(self._indptr[high]))
+        times = self._data[entries]
+        row = np.repeat(np.arange(high - low), np.diff(self._indptr[low : high + 1]))
+        word = np.repeat(self._indices[entries], times)
+        row = np.repeat(row, times)
+        # A text without words is not a missing one: a row without counts is written as a full stop.
+        empty = np.setdiff1d(np.arange(high - low), row, assume_unique=False)
+        word = np.concatenate([word, np.full(len(empty), self._width)])
+        row = np.concatenate([row, empty])
+        order = np.argsort(row, kind="stable")
+        word, row = word[order], row[order]
+        size = (starts[1:] - starts[:-1])[word]
+        ends = np.cumsum(size)
+        at = np.repeat(starts[word] - (ends - size), size) + np.arange(int(ends[-1]) if len(ends) else 0)
+        bounds = np.zeros(high - low + 1, np.int64)
+        np.add.at(bounds[1:], row, size)
+        offsets = np.cumsum(bounds)
+        buffers = [None, pa.py_buffer(offsets.data), pa.py_buffer(letters[at].data)]
+        return pa.Array.from_buffers(pa.large_string(), high - low, buffers).cast(pa.string())
+
+
+def _words(width: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The bytes of the words x0, x1 … and of a full stop, one after the other, and where each begins."""
+    words = [f"x{j} ".encode() for j in range(width)] + [b". "]
+    starts = np.cumsum([0, *(len(w) for w in words)]).astype(np.int64)
+    return np.frombuffer(b"".join(words), np.uint8), starts

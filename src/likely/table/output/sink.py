@@ -1,27 +1,124 @@
-"""The one writer of tables: predictions as CSV or Parquet, batch by batch, to a file or standard output."""
+"""The one writer of tables: CSV or Parquet, batch by batch, to a file, standard output or a network."""
 
 from __future__ import annotations
 
+import base64
 import io
+import json
+import struct
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from csv import writer
 from errno import EBADF, EISDIR
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 import pyarrow as pa
 
-from likely.errors import ColumnError, InputError, shown
-from likely.table.arrow import ArrowArray, ArrowBatch, decode_batch, has_match, label_array, number_array
-from likely.table.output.atomic import PartFile
-from likely.table.output.overwrite import check_output, kind_of_table
-from likely.table.output.parquet import ParquetGroups
+from likely.errors import ColumnError, InputError, TooLarge, shown
+from likely.table.arrow import (
+    ArrowArray,
+    ArrowBatch,
+    decode_batch,
+    decode_dictionary,
+    dictionary_encode,
+    has_match,
+    is_text,
+    label_array,
+    number_array,
+)
+from likely.table.formats.columnar import measure_ipc, read_ipc
+from likely.table.formats.files import MAGIC, TemporaryFile, detect_format, file_errors
+from likely.table.open import open_format
+from likely.table.output.files import PartFile, check_output, kind_of_table
+from likely.table.source import Source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+# Parquet, batch by batch. Dictionaries that batches bring are written as they are: nobody looks up a text again.
+
+GROUP_ROWS, GROUP_BYTES = 1 << 17, 1 << 26
+"""A row group has so many rows or bytes, unless a batch has more: dictionaries within it must be one."""
+
+
+class ParquetGroups:
+    """Batches of one table, gathered into row groups."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self._writer: Any = None
+        self._schema = pa.schema([])
+        self._waiting: list[pa.RecordBatch] = []
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Take in a batch; all must have the same columns."""
+        if self._writer is None:
+            batch = _with_columns(batch, [_usable(column) for column in batch.columns])
+            self._schema = batch.schema
+            self._writer = _open_writer(self._file, batch.schema)
+        else:
+            columns = [_like(column, type) for column, type in zip(batch.columns, self._schema.types, strict=True)]
+            batch = _with_columns(batch, columns)
+        self._waiting.append(batch)
+        rows, size = (sum(x) for x in zip(*((b.num_rows, b.nbytes) for b in self._waiting), strict=True))
+        if rows >= GROUP_ROWS or size >= GROUP_BYTES:
+            self._write_group()
+
+    def close(self) -> None:
+        self._write_group()
+        if self._writer is not None:
+            self._writer.close()
+
+    def _write_group(self) -> None:
+        if self._waiting:
+            whole = pa.Table.from_batches(self._waiting, self._schema).unify_dictionaries()
+            self._waiting = []
+            self._writer.write_table(whole, row_group_size=max(1, whole.num_rows))
+
+
+def _open_writer(file: Any, schema: pa.Schema) -> Any:
+    import pyarrow.parquet as pq
+
+    plain = pa.schema([pa.field(f.name, _values_of(f.type)) for f in schema])
+    # Of numbers a dictionary is rarely worth its making: without, files are smaller and written in half the time.
+    texts: Any = [f.name for f in schema if is_text(_values_of(f.type))]
+    writer = pq.ParquetWriter(file, schema, use_dictionary=texts or False, store_schema=False)
+    # What Arrow reads the file as; its own note would say that columns are dictionaries.
+    writer.add_key_value_metadata({"ARROW:schema": base64.b64encode(plain.serialize().to_pybytes()).decode()})
+    return writer
+
+
+def _values_of(type: Any) -> Any:
+    return type.value_type if pa.types.is_dictionary(type) else type
+
+
+def _usable(column: Any) -> ArrowArray:
+    """A column with its dictionary, where that can be written."""
+    if not pa.types.is_dictionary(column.type):
+        return column  # type: ignore[no-any-return]
+    if not is_text(column.type.value_type) or column.dictionary.null_count:
+        return decode_dictionary(column)
+    return column.cast(pa.dictionary(pa.int32(), column.type.value_type))  # type: ignore[no-any-return]
+
+
+def _like(column: Any, type: Any) -> ArrowArray:
+    """A column as the first batch has it."""
+    own = _usable(column)
+    if pa.types.is_dictionary(type) and not pa.types.is_dictionary(own.type):
+        return dictionary_encode(own).cast(type)
+    return own if pa.types.is_dictionary(type) else decode_dictionary(own)
+
+
+def _with_columns(batch: pa.RecordBatch, columns: list[ArrowArray]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+# The one writer of tables: predictions as CSV or Parquet, batch by batch, to a file or standard output.
 
 _OTHERS = (".json", ".jsonl", ".ndjson", ".arff", ".arrow", ".feather", ".ipc", ".xlsx", ".xls", ".bz2", ".zip")
 
@@ -249,3 +346,78 @@ def empty_batch(schema: pa.Schema) -> pa.RecordBatch:
 def batch_of(columns: dict[str, list[object]]) -> pa.RecordBatch:
     """Columns of Python values as a batch."""
     return pa.RecordBatch.from_pydict(columns)
+
+
+# Tables as bytes, on their way over a network: CSV, JSON lines or Arrow in, and out again. Knows no model.
+
+Format = Literal["csv", "json", "arrow"]
+_SUFFIX: dict[Format, str] = {"csv": ".csv", "json": ".jsonl", "arrow": ".arrow"}
+
+
+_HOLDS: dict[Format, str] = {"csv": "delimited", "json": "json", "arrow": "ipc"}
+
+
+@contextmanager
+def read_payload(data: bytes, format: Format, unpacked: int) -> Iterator[Source]:
+    """The table that these bytes hold, of at most `unpacked` bytes once decompressed; it is gone when the block ends.
+
+    Bytes are read as the format that they were sent as and no other: what is found in them by its first bytes could be
+    a database, whose views may read any file of this machine.
+    """
+    name = f"request{_SUFFIX[format]}"
+    if format == "arrow":
+        stream = data[8:] if data.startswith(b"ARROW1") else data  # a file is its stream, between magic and footer
+        try:
+            size = measure_ipc(stream)
+        except (pa.ArrowException, ValueError, OSError, struct.error) as error:
+            message = shown(" ".join(str(error).split()), 160)
+            raise InputError(f"{name} is not a sound Arrow stream ({message}). Send it again.") from error
+        if size.bytes > unpacked:
+            raise _too_large(unpacked)
+        yield read_ipc(stream, name)
+        return
+    body = TemporaryFile()
+    body.hide()
+    with open(body.path, "wb") as file:
+        file.write(_unpack(data, name, unpacked))
+    if detect_format(body.path, name)[1] != _HOLDS[format]:
+        raise InputError(f"{name} does not hold what it was sent as. Send CSV, JSON lines or an Arrow stream.")
+    yield open_format(body.path, name, None, None, body)
+
+
+def _unpack(data: bytes, name: str, most: int) -> bytes:
+    """The bytes, decompressed where they are compressed."""
+    packed: Any = next((kind for magic, kind in MAGIC if data.startswith(magic)), None)
+    if packed is not None:
+        with file_errors(name), pa.CompressedInputStream(pa.BufferReader(data), packed) as stream:
+            data = stream.read(most + 1)
+        if data.startswith(tuple(magic for magic, _ in MAGIC)):
+            raise InputError(f"{name} is compressed twice. Compress it once.")
+    if len(data) > most:
+        raise _too_large(most)
+    return data
+
+
+def _too_large(most: int) -> TooLarge:
+    return TooLarge(f"The table is larger than {most:,} bytes once decompressed. Send fewer rows at a time.")
+
+
+def write_payload(batches: Iterable[ArrowBatch], format: Format) -> bytes:
+    """Batches of one table (at least one, with or without rows) as bytes."""
+    batches = map(decode_batch, batches)
+    if format == "json":
+        rows = (row for batch in batches for row in batch.to_pylist())
+        return "".join(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in rows).encode()
+    if format == "arrow":
+        stream, writer = pa.BufferOutputStream(), None
+        for batch in batches:
+            writer = writer or pa.ipc.new_stream(stream, batch.schema)
+            writer.write_batch(batch)
+        cast(Any, writer).close()
+        return stream.getvalue().to_pybytes()
+    with tempfile.TemporaryDirectory(prefix="likely-") as folder:
+        path = Path(folder) / "answer.csv"
+        with Sink(str(path)) as sink:
+            for batch in batches:
+                sink.write(batch)
+        return path.read_bytes()

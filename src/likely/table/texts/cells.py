@@ -27,7 +27,7 @@ from likely.table.texts.grammar import MISSING as MISSING
 from likely.table.texts.grammar import WHOLE as WHOLE
 from likely.table.texts.grammar import WORDS as WORDS
 from likely.table.texts.grammar import is_blank as is_blank
-from likely.table.words.tokens import fold_product
+from likely.table.words import fold_product
 
 _ONE, _SIX_BITS, _BLOCK = np.uint64(1), np.uint64(63), np.uint64(BLOCK)
 LONGEST_TOKEN = 64

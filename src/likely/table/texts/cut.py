@@ -9,7 +9,7 @@ import numpy as np
 
 from likely.machinery.arrays import Bytes, Ints, Longs, Whole
 from likely.machinery.jit import inner, kernel, trailing_zeros
-from likely.table.words.tokens import load_eight
+from likely.table.words import load_eight
 
 QUOTE, LINE_FEED, RETURN = 34, 10, 13
 PADDING = 16

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from likely.table.arrow import ArrowArray, dictionary_encode, is_text
+from likely.table.arrow import ArrowArray, TextArray, dictionary_encode, is_text
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Codes, Crossed, Texts
-from likely.table.columns import TextArray
 from likely.table.labels import Labels, decimal_label, label, number_label
 from likely.table.schema import OTHER
-from likely.table.texts.index import TextIndex
+from likely.table.texts.grammar import TextIndex
 from likely.table.texts.numbers import BLANKS, Described, describe_cells, parse_numbers, token_hashes
 from likely.table.views import cross_classes, indices, indices_and_times, plain_text, text_cells, translate_codes
 

@@ -1,26 +1,31 @@
-"""What one run of the app remembers: tables, what is being done with each, and a folder that is gone at its end.
-
-Knows orders and their answers as plain values; no HTTP, and nothing of what an answer means.
-"""
+"""What one run of the app remembers: tables, what is done with each, a folder that is gone at its end; its page."""
 
 from __future__ import annotations
 
 import itertools
 import os
 import queue
+import re
 import shutil
 import tempfile
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from likely.errors import InputError, LikelyError, SettingError, shown
-from likely.machinery.file_names import safe_file_name
+from likely.machinery.text_files import safe_file_name
+from likely.portable.languages.javascript import join_scripts, read_scripts
+from likely.present.charts.drawing import STYLE
+from likely.present.page.writing import HERE as PAGES
+from likely.present.page.writing import digest
 from likely.table.formats.files import is_database
-from likely.web.app.hands import Message, Worker, WorkFailed
-from likely.web.app.orders import Order, ReadingOrder
+from likely.web.app.hands import Message, Order, ReadingOrder, Worker, WorkFailed
+
+# What one run of the app remembers: tables, what is being done with each, and a folder that is gone at its end.
 
 MOST_TABLES = 50
 State: TypeAlias = Literal["waiting", "running", "done", "failed", "cancelled"]
@@ -302,3 +307,36 @@ def require_learned(table: Table) -> Order:
     if table.learned is None:
         raise LikelyError("Nothing was learned from this table yet. Choose what to predict, then Learn.")
     return table.learned
+
+
+# The page of the app as one text: style and scripts put in, and a policy that lets it talk to its own server alone.
+
+HERE = Path(__file__).parent
+ELEMENTS = "elements.js"
+"""Of the scripts of the page of a table, the one that makes elements."""
+
+
+@cache
+def app_page() -> str:
+    """The page. Nothing of any table is in it: the script asks for that."""
+    style, script = _style(), _script()
+    policy = (
+        f"default-src 'none'; style-src '{digest(style)}'; script-src '{digest(script)}'; connect-src 'self'; "
+        "frame-src 'self'; img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    text = (HERE / "app.html").read_text("utf-8")
+    for mark, put in (("POLICY", policy), ("STYLE", style), ("SCRIPT", script)):
+        text = text.replace(f"<!--{mark}-->", put)
+    return text
+
+
+def _style() -> str:
+    """The styles of the pages of tables, and those of the app."""
+    whole = "\n".join(path.read_text("utf-8") for path in (STYLE, PAGES / "style.css", HERE / "app.css"))
+    return re.sub(r"\s*([{};])\s*", r"\1", re.sub(r"/\*.*?\*/", "", whole, flags=re.DOTALL))
+
+
+def _script() -> str:
+    """The scripts of the app, joined as those of the page are (docs/decisions/0076)."""
+    shared = read_scripts(PAGES.parent / "script")
+    return join_scripts({ELEMENTS: shared[ELEMENTS], **read_scripts(HERE / "script")})

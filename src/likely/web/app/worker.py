@@ -1,8 +1,4 @@
-"""The process that works: orders come in as lines, progress and answers go out as lines. It ends when its orders end.
-
-Run as `python -m likely.web.app.worker`. A process and not a thread, so that work can be ended at any moment, a table
-that is too large for memory does not take the session with it, and the server answers meanwhile.
-"""
+"""The process that works: orders come in as lines, progress and answers go out as lines."""
 
 from __future__ import annotations
 
@@ -13,11 +9,35 @@ import sys
 import threading
 import time
 import traceback
-from typing import Any, TextIO
+from collections.abc import Callable
+from typing import Any, TextIO, TypeAlias
 
-from likely.errors import LikelyError
-from likely.machinery.steps import listening
-from likely.web.app.orders import Order
+from likely.apply.decide.decider import decide_table, decider
+from likely.apply.fitting import load_model
+from likely.apply.predict import predict_table
+from likely.errors import LikelyError, SettingError
+from likely.evaluate.compare import compare
+from likely.evaluate.curve import study_further
+from likely.evaluate.look import Look, look
+from likely.intake.reading import Reading, read_learner
+from likely.intake.summarize import inspect_columns
+from likely.machinery.threads import listening
+from likely.models.contracts import Learner, Model
+from likely.models.default import field_of
+from likely.models.loss import Loss
+from likely.portable.abilities import languages_of
+from likely.portable.describe import portable
+from likely.portable.languages.export import export
+from likely.present.page.answers import fit_options
+from likely.present.page.writing import page
+from likely.present.report.evaluation import present_comparison
+from likely.present.report.look import cost_sentence, learner_name, present_look
+from likely.present.sections import Report, Table
+from likely.sums import state
+from likely.web.app.hands import COSTS, MODEL, PAGE, Order
+
+# The process that works: orders come in as lines, progress and answers go out as lines. It ends when its orders
+# end.
 
 FAILED = "likely failed on this. That is a defect of likely; please report it with what the terminal shows."
 NO_MEMORY = "There is not enough memory for this. Close other programs, or take a part of the rows."
@@ -56,7 +76,6 @@ class Messages:
 
 def work(line: str, messages: Messages) -> None:
     """Carry out one order; whatever happens, it is answered."""
-    from likely.web.app.work import do_work
 
     messages.begin()
     try:
@@ -84,7 +103,7 @@ def main() -> None:
         os._exit(0)
 
     threading.Thread(target=listen, daemon=True).start()
-    import likely.web.app.work  # noqa: F401  before the first order comes: it takes a while
+    import likely.web.app.worker  # noqa: F401  before the first order comes: it takes a while
 
     while True:
         work(orders.get(), messages)
@@ -92,3 +111,153 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+
+
+# The work of the app, done in a process of its own: each order is one call into the library, whose results are
+# written to files or given back as plain values. Knows no HTTP and no session.
+
+Answer: TypeAlias = dict[str, Any]
+Tell: TypeAlias = Callable[[int], None]
+"""Who is told how many rows were read."""
+
+
+def do_work(order: Order, progress: Tell) -> Answer:
+    """Carry out an order; `progress` is told rows."""
+    return WORK[order.kind](order, progress)
+
+
+def _read(order: Order, progress: Tell) -> Answer:
+    """How the columns are read."""
+    remarks: list[str] = []
+    found = inspect_columns(order.data, progress=progress, remark=remarks.append, **order.reading.options())
+    tree: Answer = state.plain(found)
+    return {**tree, "notes": [*remarks, *found.notes]}
+
+
+def _learn(order: Order, progress: Tell) -> Answer:
+    """A look at the table, the page that shows it, and the model."""
+    remarks: list[str] = []
+    reading = {**order.reading_options(), "progress": progress, "remark": remarks.append}
+    learner = _learner(order.learner)
+    record = _look(order, learner, reading)
+    assert record.model is not None
+    studies = study_further(record, order.data, learner, **reading)
+    command = order.command(fit_options(record.model) if learner is not None else [])
+    made = page(
+        record,
+        curve=studies.curve,
+        comparison=studies.comparison,
+        command=command,
+        version=order.version,
+        data=order.name,
+    )
+    state.write(_place(order, PAGE), made.encode("utf-8", "replace"))
+    record.model.save(_place(order, MODEL))
+    if record.model.loss is not None:
+        state.write(_place(order, COSTS), record.model.loss.toml().encode())
+    return {**_describe(record), "command": command, "remarks": remarks}
+
+
+def _look(order: Order, learner: Learner | None, reading: dict[str, Any]) -> Look:
+    loss = None if order.costs is None else Loss(order.costs, order.abstain)
+    return look(order.data, order.target, learner, loss=loss, picture=True, **reading)
+
+
+def _learner(name: str | None) -> Learner | None:
+    """A learner as a comparison names it, or as one writes it; None: the usual one."""
+    if name is None:
+        return None
+    return field_of(0)[0].get(name) or read_learner(name)
+
+
+def _describe(record: Look) -> Answer:
+    """What was found, in a few words and numbers; the page says the rest."""
+    assert record.model is not None
+    decisions = None
+    if record.decisions is not None:
+        found = record.decisions
+        decisions = {
+            "sentence": cost_sentence(found, learner_name(record)),
+            "mean": found.mean,
+            "baseline": found.baseline,
+            "constant": found.constant,
+            "constant_mean": found.constant_mean,
+            "actions": list(found.actions),
+            "table": [list(row) for row in found.table],
+        }
+    return {
+        "target": record.target,
+        "classes": list(record.classes),
+        "counts": list(record.classes.values()),
+        "learner": learner_name(record),
+        "headline": present_look(record).headline.partition("\n")[2],
+        "warnings": len(record.warnings),
+        "decisions": decisions,
+        **_exports(record.model),
+    }
+
+
+def _exports(model: Model) -> Answer:
+    """The languages that can say the model; or why there is none."""
+    try:
+        portable(model)
+    except LikelyError as error:
+        return {"languages": [], "no_languages": str(error)}
+    return {"languages": [*(name.lower() for name in languages_of(model)), "python", "javascript"], "no_languages": ""}
+
+
+def _compare(order: Order, progress: Tell) -> Answer:
+    """Learners side by side."""
+    record = compare(order.data, order.target, progress=progress, **order.reading_options())
+    if all(one.scores is None for one in record.learners):
+        raise SettingError(record.learners[0].refused)
+    names = [one.name for one in record.learners if one.scores is not None]
+    return {"names": names, "target": order.target, **_report(present_comparison(record))}
+
+
+def _report(report: Report) -> Answer:
+    return {
+        "headline": report.headline,
+        "tables": [_table(table) for table in report.tables],
+        "remarks": list(report.remarks),
+    }
+
+
+def _table(table: Table) -> Answer:
+    rows = [[str(cell) for cell in row] for row in table.rows]
+    return {"title": table.title, "header": list(table.header), "rows": rows, "right": sorted(table.right)}
+
+
+def _predict(order: Order, progress: Tell) -> Answer:
+    """Predictions for another table, as a file."""
+    model = load_model(_place(order, MODEL))
+    done = predict_table(model, order.data, _place(order, order.out), Reading(progress=progress), keep=order.keep)
+    return {"file": order.out, "rows": done.rows, "remarks": list(done.remarks)}
+
+
+def _decide(order: Order, progress: Tell) -> Answer:
+    """Decisions about another table, by the costs that the model was learned with."""
+    how = decider(load_model(_place(order, MODEL)))
+    done = decide_table(how, order.data, _place(order, order.out), Reading(progress=progress), keep=order.keep)
+    return {"file": order.out, "rows": done.rows, "chosen": done.chosen, "remarks": list(done.remarks)}
+
+
+def _export(order: Order, _: Tell) -> Answer:
+    """The model in another language, as a file."""
+    model = load_model(_place(order, MODEL))
+    export(model, order.language, _place(order, order.out))  # type: ignore[call-overload]
+    return {"file": order.out, "remarks": []}
+
+
+def _place(order: Order, name: str) -> str:
+    return os.path.join(order.folder, name)
+
+
+WORK: dict[str, Callable[[Order, Tell], Answer]] = {
+    "read": _read,
+    "learn": _learn,
+    "compare": _compare,
+    "predict": _predict,
+    "decide": _decide,
+    "export": _export,
+}

@@ -1,1 +1,0 @@
-"""Input without end: a model written anew as rows come, and a window of the last rows."""

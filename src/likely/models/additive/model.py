@@ -1,0 +1,308 @@
+"""What boosting ends in: log P(class) plus what each attribute, pair and larger set says; and its state in files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from likely.errors import SettingError, shown
+from likely.machinery.arrays import Floats
+from likely.models.additive.anova import Anova, Pair, Strengths, TreeSet
+from likely.models.additive.coding import Coding
+from likely.models.additive.histograms import CODES
+from likely.models.contracts import Learner, Model, Terms
+from likely.models.fractions import Quotient
+from likely.models.posterior import Matrix
+from likely.models.shapes import Axis, BinTable, Exhibit, LevelTable, PairTable, Score, Sum, TreeSum
+from likely.models.shapes.tree_sets import TreeSets
+from likely.sums.contracts import State
+from likely.sums.state import read_array, read_finite, read_mapping, read_wholes, require
+from likely.table.batch import Batch
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+# The terms of an additive model as a file holds them, checked when they are read.
+
+FACTS = ("rounds", "held_out_rows", "held_out_log_loss")
+"""How boosting stopped."""
+LARGEST = 1e6
+"""No term is larger than this, in nats."""
+
+
+def anova_state(anova: Anova) -> State:
+    """The terms as arrays."""
+    return {
+        "mains": list(anova.mains),
+        "pairs": [
+            {"at": np.array(at, np.int64), "rows": _small(pair.cells[0]), "columns": _small(pair.cells[1]),
+             "table": pair.table}
+            for at, pair in sorted(anova.pairs.items())
+        ],
+        "sets": [
+            {
+                "at": np.array(at, np.int64),
+                "roots": t.roots,
+                "axis": t.axis,
+                "below": t.below,
+                "left": np.packbits(t.left, axis=1),
+                "values": t.values,
+            }
+            for at, t in sorted(anova.sets.items())
+        ],
+    }  # fmt: skip
+
+
+def _small(cells: NDArray[np.int32]) -> NDArray[np.uint8]:
+    return cells.astype(np.uint8)
+
+
+def read_anova(found: State, sizes: Sequence[int], classes: int) -> Anova:
+    """The terms of a file; what cannot be is refused."""
+    mains = found["mains"]
+    require(isinstance(mains, list) and len(mains) == len(sizes), "there is a table for each attribute")
+    tables = tuple(_scores(table, (size, classes)) for table, size in zip(mains, sizes, strict=True))
+    pairs: dict[tuple[int, int], Pair] = {}
+    for one in _listed(found["pairs"]):
+        at = _places(one["at"], len(sizes))
+        require(len(at) == 2 and at not in pairs, "a pair has two attributes, and no two pairs the same")
+        rows, columns = (_cells(one[side], sizes[j]) for side, j in zip(("rows", "columns"), at, strict=True))
+        shape = (int(rows.max()) + 1, int(columns.max()) + 1, classes)
+        pairs[at[0], at[1]] = Pair((rows, columns), _scores(one["table"], shape))
+    sets: dict[tuple[int, ...], TreeSet] = {}
+    for one in _listed(found["sets"]):
+        at = _places(one["at"], len(sizes))
+        require(len(at) > 2 and at not in sets, "a set has more than two attributes, and no two sets the same")
+        sets[at] = _trees(one, len(at), classes)
+    return Anova(np.zeros(classes), tables, pairs, sets)
+
+
+def read_strengths(found: State, anova: Anova) -> Strengths:
+    """How strong each term of a file is."""
+    terms = anova.places
+    strengths = read_finite(found["strengths"], (len(terms),), "strengths", least=0.0)
+    return dict(zip(terms, strengths.tolist(), strict=True))
+
+
+def _listed(value: object) -> list[Any]:
+    require(isinstance(value, list), "terms are a list")
+    assert isinstance(value, list)
+    return [read_mapping(one, "a term") for one in value]
+
+
+def _scores(value: object, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    scores = read_finite(value, shape, "scores", least=-LARGEST)
+    require((scores <= LARGEST).all(), f"scores are no larger than {LARGEST:g}")
+    return np.ascontiguousarray(scores)
+
+
+def _places(value: object, count: int) -> tuple[int, ...]:
+    places = read_wholes(value, 1, "attributes of a term")
+    sound = len(places) and places[0] >= 0 and places[-1] < count and (places[1:] > places[:-1]).all()
+    require(sound, "attributes of a term are numbers in order")
+    return tuple(places.tolist())
+
+
+def _cells(value: object, size: int) -> NDArray[np.int32]:
+    cells = read_wholes(value, 1, "places of codes")
+    require(len(cells) == size and (cells >= 0).all() and (cells < CODES).all(), "every code has a place")
+    return cells.astype(np.int32)
+
+
+def _trees(one: State, axes: int, classes: int) -> TreeSet:
+    axis, below, roots = (read_wholes(one[name], 1, name) for name in ("axis", "below", "roots"))
+    nodes = np.arange(len(axis))
+    require(len(below) == len(axis) and len(roots), "trees have nodes")
+    require((axis >= -1).all() and (axis < axes).all(), "a node is parted by an attribute of its set")
+    inner = axis >= 0
+    # Children come after their parents, so that every way down ends.
+    require((below[inner] > nodes[inner]).all() and (below[inner] < len(axis) - 1).all(), "children come later")
+    require((roots >= 0).all() and (roots < len(axis)).all(), "roots are nodes")
+    packed = read_array(one["left"], "u", 2, "masks")
+    require(packed.dtype == np.uint8 and packed.shape == (len(axis), CODES // 8), "every node has a mask")
+    return TreeSet(
+        roots.astype(np.int32),
+        axis.astype(np.int32),
+        below.astype(np.int32),
+        np.ascontiguousarray(np.unpackbits(packed, axis=1)),
+        _scores(one["values"], (len(axis), classes)),
+    )
+
+
+# What boosting ends in: log P(class) plus what each attribute, pair and larger set says. Knows no search.
+
+BLOCK = 8192
+"""Rows scored at a time, so that their scores stay in the processor's cache."""
+
+Part: TypeAlias = BinTable | LevelTable | PairTable | TreeSum
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class AdditiveModel(Model):
+    """log P(class) + sum of f_S(cells of S). What is unknown adds 0: with nothing known the answer is the prior.
+
+    It says nothing of how rows come about.
+    """
+
+    prior: tuple[Quotient, ...]
+    log_prior: Floats
+    coding: Coding
+    anova: Anova
+    """With offsets in the mains: what each value says against not knowing it."""
+    facts: dict[str, float]
+    """How boosting stopped: rounds, rows that were held out, their log loss."""
+    strengths: Strengths
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """The terms: of attributes in schema order, then of pairs and larger sets."""
+        axes = self.coding.axes
+        mains = [_single(axes[j], table) for j, table in enumerate(self.anova.mains) if table.any()]
+        pairs = [
+            PairTable(_called(axes, at), (axes[at[0]], axes[at[1]]), pair.cells, pair.table)
+            for at, pair in sorted(self.anova.pairs.items())
+        ]
+        larger = [
+            TreeSum(_called(axes, at), tuple(axes[j] for j in at), t.roots, t.axis, t.below, t.left, t.values)
+            for at, t in sorted(self.anova.sets.items())
+        ]
+        return (*mains, *pairs, *larger)
+
+    def log_joint(self, batch: Batch) -> Matrix:
+        """log P(class) + the terms, in order, (rows, classes)."""
+        out = np.empty((batch.rows, len(self.classes)))
+        out[:] = self.log_prior
+        for start in range(0, batch.rows, BLOCK):
+            rows = slice(start, start + BLOCK)
+            block = batch if batch.rows <= BLOCK else batch.sliced(rows)
+            codes: dict[str, NDArray[np.int32]] = {}
+            for part in self._singles_and_pairs:
+                _add(part, block, codes, out[rows])
+            if self._sets is not None:
+                self._sets.add(block, codes, out[None, rows])
+        return out
+
+    @cached_property
+    def _singles_and_pairs(self) -> tuple[BinTable | LevelTable | PairTable, ...]:
+        return tuple(part for part in self.parts if not isinstance(part, TreeSum))
+
+    @cached_property
+    def _sets(self) -> TreeSets | None:
+        """The larger sets, which come last, as one."""
+        sets = [part for part in self.parts if isinstance(part, TreeSum)]
+        return TreeSets.join(sets) if sets else None
+
+    def terms(self, batch: Batch) -> Terms:
+        """The prior, then what each attribute, pair and larger set says."""
+        out = np.zeros((1 + len(self.parts), batch.rows, len(self.classes)))
+        out[0] = self.log_prior
+        codes: dict[str, NDArray[np.int32]] = {}
+        first = self._singles_and_pairs
+        for term, part in zip(out[1:], first, strict=False):
+            _add(part, batch, codes, term)
+        if self._sets is not None:
+            self._sets.add(batch, codes, out[1 + len(first) :])
+        return Terms(self._term_names, out.transpose(1, 0, 2))
+
+    @cached_property
+    def _term_names(self) -> tuple[str, ...]:
+        return ("prior", *(part.name for part in self.parts))
+
+    def shape(self) -> Score:
+        """The prior and the terms, added up."""
+        return Sum(self.log_prior, self.parts)
+
+    def curve(self, name: str) -> dict[str, Any]:
+        """What an attribute says by itself, in the form in which a curve can be given by hand (`Additive(curves=…)`).
+
+        >>> import likely
+        >>> data = {"sky": ["sun", "sun", "rain", "rain"] * 9, "play": ["y", "y", "n", "n"] * 9}
+        >>> curve = likely.fit(data, "play", likely.Additive()).curve("sky")
+        >>> curve["levels"], [evidence > 0 for evidence in curve["y"]]
+        (['rain', 'sun'], [False, True])
+        """
+        part = next((p for p in self.parts if p.name == name and isinstance(p, (BinTable, LevelTable))), None)
+        if part is None:
+            self.schema[name]  # an unknown name is refused, with the nearest one
+            raise SettingError(f"{shown(name)} says nothing by itself, so it has no curve.")
+        if odd := {"starts", "levels"} & {*self.classes}:
+            raise SettingError(f"A curve cannot name the class {shown(min(odd))}: that is what its steps are called.")
+        if isinstance(part, BinTable):
+            out: dict[str, Any] = {"starts": part.starts.tolist()}
+            table = part.log_table[: len(part.starts) + 1]
+        else:
+            out = {"levels": list(part.labels.names)}
+            table = part.log_table[: len(part.labels)]
+        return out | {name: table[:, k].tolist() for k, name in enumerate(self.classes)}
+
+    def with_curves(self, names: Collection[str] = ()) -> Learner:
+        """Settings in which the curves of these attributes (none named: of all that have one) are given by hand.
+
+        A given attribute takes part in no other term: what it says together with others is not among the settings.
+        """
+        singles = [p.name for p in self.parts if isinstance(p, (BinTable, LevelTable))]
+        learner: Any = self.learner
+        given = {**learner.curves, **{name: self.curve(name) for name in names or singles}}
+        return replace(learner, curves=given)  # type: ignore[no-any-return]
+
+    def search_state(self) -> State:
+        """The terms, and how boosting ended."""
+        if not self.facts:
+            return {}
+        strengths = np.array([self.strengths[at] for at in self.anova.places])
+        return {**anova_state(self.anova), "facts": dict(self.facts), "strengths": strengths}
+
+    def term_strengths(self) -> dict[tuple[str, ...], float]:
+        """How far each term moves the odds of the two classes that it moves most, its mean over rows of training."""
+        axes = self.coding.axes
+        return {tuple(axes[j].name for j in at): strength for at, strength in self.strengths.items()}
+
+    def exhibits(self) -> tuple[Exhibit, ...]:
+        """How boosting stopped."""
+        # In bits, as all else that is told of the model.
+        shown_as = {"held_out_log_loss": ("held-out log loss, bits", 1 / math.log(2))}
+        rows = []
+        for name, value in self.facts.items():
+            title, scale = shown_as.get(name, (name.replace("_", " "), 1.0))
+            rows.append((title, value * scale))
+        return (Exhibit("How boosting stopped", ("what", "value"), tuple(rows)),)
+
+
+def _called(axes: Sequence[Axis], at: Sequence[int]) -> str:
+    """The name of a term, which is that of no attribute and no other term: a sign that no attribute's name has."""
+    sign = " × "
+    while any(sign in axis.name for axis in axes):
+        sign = f" ×{sign[1:]}"
+    return sign.join(axes[j].name for j in at)
+
+
+def _add(
+    part: BinTable | LevelTable | PairTable, batch: Batch, codes: dict[str, NDArray[np.int32]], out: Floats
+) -> None:
+    """Add a term; codes of attributes are made once for all terms."""
+    if not isinstance(part, PairTable):
+        part.add(batch, out)
+        return
+    for axis in part.axes:
+        if axis.name not in codes:
+            codes[axis.name] = axis.codes(batch.cells[axis.name])
+    part.add_codes([codes[axis.name] for axis in part.axes], out)
+
+
+def _single(axis: Axis, table: Floats) -> BinTable | LevelTable:
+    """What one attribute says; bins that say the same become one."""
+    size, classes = axis.size, table.shape[1]
+    absent = table[size : size + 1] if axis.missing >= 0 else np.zeros((1, classes))
+    if axis.edges is not None:
+        new = np.flatnonzero((table[1:size] != table[: size - 1]).any(axis=1))
+        kept = np.concatenate([[0], new + 1]).astype(np.intp)
+        return BinTable(axis.name, axis.edges[new], np.ascontiguousarray(np.concatenate([table[kept], absent])))
+    places = np.arange(size) if axis.groups is None else axis.groups
+    rows = np.concatenate([table[places], np.zeros((1, classes)), absent])
+    return LevelTable(axis.name, axis.levels, np.ascontiguousarray(rows))

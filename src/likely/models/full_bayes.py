@@ -1,0 +1,436 @@
+"""Full Bayes: a normal density of all numbers, or a joint table of all levels, for each class; linear discriminant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from likely.errors import SettingError, shown
+from likely.models.contracts import Model, Terms
+from likely.models.drawing import DrawnRows, chance, number_cells
+from likely.models.factors.bins import ValueTally, edges_of, rule_for
+from likely.models.factors.joint import CellSettings, CutSettings, Table, binned_joint_table, table
+from likely.models.factors.normal import CovarianceSettings, Normal, normal, patterns, scatter
+from likely.models.fractions import Quotient, log_of
+from likely.models.model import learnable, left_over
+from likely.models.posterior import Matrix, Posterior
+from likely.models.prior import prior_quotients
+from likely.models.settings import (
+    Bins,
+    Closed,
+    Prior,
+    Settings,
+    Shrinkage,
+    Variance,
+    bin_count_setting,
+    bins_closed_setting,
+    check_bins,
+    prior_pseudo_count_setting,
+    prior_setting,
+    setting,
+    shrinkage_setting,
+    unseen_setting,
+    variance_setting,
+)
+from likely.models.shapes import Exhibit, JointTable, MultivariateNormal, Plane, Score, Sum
+from likely.models.working.records import Working
+from likely.models.working.working import product_working
+from likely.sums.summary import Summary
+from likely.table.batch import Batch
+from likely.table.schema import Column, Schema
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+# The model of a multivariate normal density for each class: scores, samples and what it shows. Knows no settings.
+
+WIDE = 12
+"""More attributes than this and a covariance is no table for people."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Normals(Model):
+    """log P(class) + log density of the row's numbers given the class."""
+
+    prior: tuple[Quotient, ...]
+    log_prior: NDArray[np.float64]
+    normal: Normal
+    generative: ClassVar[bool] = True
+
+    def log_joint(self, batch: Batch) -> Matrix:
+        """log P(class) + log density, (rows, classes); missing cells are integrated out."""
+        out = np.empty((batch.rows, len(self.classes)))
+        out[:] = self.log_prior
+        self._add_density(batch, out)
+        return out
+
+    def _add_density(self, batch: Batch, out: Matrix) -> None:
+        if self.normal.names:
+            cells: list[Any] = [batch.cells[name] for name in self.normal.names]
+            self.normal.add(np.column_stack(cells), out)
+
+    def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working:
+        """P(class) times the density at the point, and what that is made of."""
+        density = np.zeros((1, len(self.classes)))
+        self._add_density(batch, density)
+        return joint_working(self, self.normal, density[0], batch, row, posterior)
+
+    def shape(self) -> Score:
+        """The prior and the density."""
+        return Sum(self.log_prior, (self.normal,) if self.normal.names else ())
+
+    def exhibits(self) -> tuple[Exhibit, ...]:
+        return tuple(means_and_covariances(self.normal, self.classes))
+
+    def sample(self, rows: int, seed: int = 0) -> DrawnRows:
+        """Rows drawn from the model: a class by its prior, then its numbers together."""
+        group, rng = draw_classes(self.prior, rows, seed)
+        table: dict[str, list[Any]] = {}
+        for name, cells in zip(self.normal.names, self.normal.draw(group, rng).T, strict=True):
+            table[name] = number_cells(cells, self.schema[name].kind)
+        return ordered(self, group, table)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Discriminant(Normals):
+    """Normal densities with one covariance for all classes: what tells classes apart is a sum over attributes."""
+
+    def terms(self, batch: Batch) -> Terms:
+        """log P(class); for each attribute its weight times how far the cell is from half way to the class; and last
+        what is the same for all classes but for rounding.
+
+        Measured from m, the middle of the means of all classes, P the inverse of the covariance and u the mean of a
+        class, both of the cells that are there: -(x - u) P (x - u) / 2 is the sum over attributes j of
+        (P (u - m))_j * (x_j - m_j - (u - m)_j / 2), less (x - m) P (x - m) / 2, in which no class occurs.
+        """
+        names = self.normal.names
+        out = np.zeros((2 + len(names), batch.rows, len(self.classes)))
+        out[0] = self.log_prior
+        if names:
+            cells: list[Any] = [batch.cells[name] for name in names]
+            x = np.column_stack(cells)
+            for places, rows in patterns(np.isfinite(x)):
+                if len(places):
+                    out[np.ix_(1 + places, rows)] = self._linear(x[np.ix_(rows, places)], places).transpose(2, 0, 1)
+        out[-1] = left_over(out[:-1], self.log_joint(batch))
+        return Terms(("(prior)", *names, "(alike)"), out.transpose(1, 0, 2), last="rounding")
+
+    def _linear(self, x: NDArray[np.float64], places: NDArray[np.intp]) -> NDArray[np.float64]:
+        """The terms of some cells, (rows, classes, attributes)."""
+        normal = self.normal
+        middle, deviation = normal.mean.mean(axis=0)[places], normal.deviation[0, places]
+        (whitening, _), *_ = normal.whitened(places)
+        apart = (normal.mean[:, places] - middle) / deviation
+        weights = apart @ whitening @ whitening.T
+        with np.errstate(over="ignore", invalid="ignore"):
+            out: NDArray[np.float64] = weights * (((x - middle) / deviation)[:, None, :] - apart / 2)
+        out[~np.isfinite(out).all(axis=(1, 2))] = 0.0  # of numbers like 1e300 there is no sum: all is left over
+        return out
+
+    def hyperplane(self) -> tuple[NDArray[np.float64], float]:
+        """Weights and constant of log P(second class | row) - log P(first class | row), for one covariance."""
+        return self._hyperplane(1, 0)
+
+    def _hyperplane(self, a: int, b: int) -> tuple[NDArray[np.float64], float]:
+        """Weights and constant of log P(class a | row) - log P(class b | row)."""
+        mean, deviation = self.normal.mean, self.normal.deviation[0]
+        apart, middle = (mean[a] - mean[b]) / deviation, (mean[b] + mean[a]) / 2
+        weights = np.linalg.solve(self.normal.correlation[0], apart) / deviation
+        return weights, float(self.log_prior[a] - self.log_prior[b] - weights @ middle)
+
+    def plane_between(self, first: str, second: str) -> Plane:
+        """Where both classes are as probable, all numbers being known."""
+        weights, constant = self._hyperplane(self.classes.index(first), self.classes.index(second))
+        named = tuple((name, "", float(w)) for name, w in zip(self.normal.names, weights, strict=True))
+        return Plane(first, second, constant, named)
+
+    def exhibits(self) -> tuple[Exhibit, ...]:
+        names, out = self.normal.names, means_and_covariances(self.normal, self.classes, pooled=True)
+        if names and len(self.classes) == 2:
+            weights, constant = self.hyperplane()
+            first, second = self.classes
+            rows = (("constant", constant), *((n, float(w)) for n, w in zip(names, weights, strict=True)))
+            title = f"Hyperplane: {second} where constant + sum of weight * value > 0, else {first}"
+            out.append(Exhibit(title, ("attribute", "weight"), rows))
+        return tuple(out)
+
+
+def joint_working(
+    model: Model,
+    joint: JointTable | MultivariateNormal,
+    logs: NDArray[np.float64],
+    batch: Batch,
+    row: Mapping[str, object],
+    posterior: Posterior,
+) -> Working:
+    """The prior times one factor of all attributes, which has these logs."""
+    factors = (joint,) if joint.names else ()
+    assert model.log_prior is not None
+    terms = np.stack([model.log_prior, logs])[: 1 + len(factors)]
+    powers = [1.0] * len(terms)
+    return product_working(model.classes, model.prior, factors, powers, terms, batch, row, posterior)
+
+
+def means_and_covariances(normal: Normal, classes: tuple[str, ...], pooled: bool = False) -> list[Exhibit]:
+    """The parameters of a normal density for each class, as tables for people."""
+    names, shown = normal.names, [c or "(all)" for c in classes]
+    out = [Exhibit("Means", ("class", *names), _rows(shown, normal.mean))] if names else []
+    if 0 < len(names) <= WIDE:
+        for label, table in zip(shown, normal.covariance, strict=True):
+            of = "all classes" if pooled else label
+            out.append(Exhibit(f"Covariance of {of}", ("attribute", *names), _rows(names, table)))
+            if pooled:
+                break
+    return out
+
+
+def draw_classes(prior: tuple[Quotient, ...], rows: int, seed: int) -> tuple[NDArray[np.intp], np.random.Generator]:
+    """A class for each row, by its prior, and what to draw the rest with."""
+    rng, chances = chance(rows, seed), np.array([float(p) for p in prior])
+    return rng.choice(len(prior), int(rows), p=chances / chances.sum()).astype(np.intp), rng
+
+
+def ordered(model: Model, group: NDArray[np.intp], table: Mapping[str, list[Any]]) -> DrawnRows:
+    """The drawn columns in the order of the schema, with the target where there is one."""
+    out: dict[str, list[Any]] = {}
+    for column in model.schema.columns:
+        if column.role == "target":
+            out[column.name] = np.array(model.classes, object)[group].tolist()
+        elif column.name in table:
+            out[column.name] = table[column.name]
+    return out
+
+
+def _rows(names: Any, table: NDArray[np.float64]) -> tuple[tuple[str | float, ...], ...]:
+    return tuple((name, *(float(v) for v in row)) for name, row in zip(names, table, strict=True))
+
+
+# The model of a joint table of levels for each class: scores, samples and what it shows. Knows no settings.
+
+SHOWN = 20
+"""So many cells are shown."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Joint(Model):
+    """log P(class) + log P(row of levels | class); missing cells are summed over."""
+
+    prior: tuple[Quotient, ...]
+    log_prior: NDArray[np.float64]
+    table: Table
+    generative: ClassVar[bool] = True
+
+    def log_joint(self, batch: Batch) -> Matrix:
+        """log P(class) + log P(row | class), (rows, classes)."""
+        out = np.empty((batch.rows, len(self.classes)))
+        out[:] = self.log_prior
+        if self.table.names:
+            self.table.add(batch, out)
+        return out
+
+    def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working:
+        """P(class) times P(cells | class) of the joint table, as counted."""
+        cells = np.zeros((1, len(self.classes)))
+        if self.table.names:
+            self.table.add(batch, cells)
+        return joint_working(self, self.table, cells[0], batch, row, posterior)
+
+    def shape(self) -> Score:
+        """The prior and the table."""
+        return Sum(self.log_prior, (self.table,) if self.table.names else ())
+
+    def sample(self, rows: int, seed: int = 0) -> DrawnRows:
+        """Rows drawn from the model: a class by its prior, then a cell of the table."""
+        group, rng = draw_classes(self.prior, rows, seed)
+        drawn = self.table.draw(group, rng).items()
+        cells = {n: v if isinstance(v, list) else number_cells(v, self.schema[n].kind) for n, v in drawn}
+        return ordered(self, group, cells)
+
+    def exhibits(self) -> tuple[Exhibit, ...]:
+        """The cells that weigh most."""
+        return cells_that_weigh(self.table, self.classes, "The cells")
+
+
+def cells_that_weigh(table: Table, classes: tuple[str, ...], what: str) -> tuple[Exhibit, ...]:
+    """The cells that weigh most, as a table for people."""
+    if not table.names or not len(table.codes):
+        return ()
+    weight = table.counts.floats()
+    whole, totals = table.extra * table.cells, table.totals()
+    rows = []
+    for k in np.argsort(-weight.sum(axis=1), kind="stable")[:SHOWN]:
+        code = table.codes[k : k + 1]
+        tops = table.counts[k : k + 1].sum(0).fractions()
+        chances = [Quotient(n + table.extra, t + whole) for n, t in zip(tops, totals, strict=True)]
+        levels = [[*n.names, "(missing)", "(missing)"][c] for n, c in zip(table.labels, code[0], strict=True)]
+        rows.append((*levels, *map(float, weight[k]), *chances))
+    counts = [f"n({c})" if c else "n" for c in classes]
+    header = (*table.names, *counts, *(f"P(cell|{c})" if c else "P(cell)" for c in classes))
+    title = f"{what} that weigh most, of {len(table.codes):,} with rows and {table.cells:,} in all"
+    return (Exhibit(title, header, tuple(rows)),)
+
+
+# Full Bayes: given the class, attributes may depend on each other in any way. Settings, and how to learn.
+
+
+@dataclass(frozen=True)
+class FullBayes(Settings):
+    """P(class | row) is proportional to P(class) * P(row | class): a normal density, or a table of all rows of levels.
+
+    >>> FullBayes(shrinkage="auto").density
+    'auto'
+    """
+
+    density: Literal["auto", "normal", "table"] = setting(
+        "auto",
+        "normal for numbers, table for nominal attributes and numbers cut into bins; auto takes normal for numbers "
+        "alone, a table for nominal attributes alone.",
+        choices=("auto", "normal", "table"),
+    )
+    pseudo_count: float = setting(
+        1.0,
+        "Added to the count of every cell of the joint table, in every class: 0 is maximum likelihood.",
+        at_least=0,
+    )
+    prior: Prior = prior_setting()
+    prior_pseudo_count: float = prior_pseudo_count_setting()
+    variance: Variance = variance_setting()
+    variance_floor: float = setting(
+        1e-6,
+        "Least variance in a class as a share of the attribute's own, and least eigenvalue of a correlation matrix.",
+        at_least=0,
+        at_most=1,
+    )
+    shrinkage: Shrinkage = shrinkage_setting()
+    unseen: Literal["skip", "reserve", "error"] = unseen_setting("as if missing", "one more level of the table")
+    bins: Bins = setting(
+        "mdl",
+        "Where a table cuts numbers: mdl, width or frequency; or by column one of these, or the edges.",
+        convert=check_bins,
+    )
+    bin_count: int = bin_count_setting()
+    bins_closed: Closed = bins_closed_setting()
+
+    def needs(self, schema: Schema) -> frozenset[str]:
+        """Sums of products for a normal density, counts of whole rows for a table, or, with bins, a tally of rows."""
+        return frozenset({"rows"}) if self._has_bins(schema) else needs_of(density_kind(schema, self.density), schema)
+
+    def _has_bins(self, schema: Schema) -> bool:
+        return self.density == "table" and any(c.kind in ("number", "date") for c in schema.attributes)
+
+    def learn(self, summary: Summary) -> Normals | Joint:
+        """Derive the model. Changes nothing; other settings can be tried on the same summary."""
+        summary = learnable(summary)
+        kind = density_kind(summary.schema, self.density)
+        self._check_bins(summary.schema)
+        if not self._has_bins(summary.schema):
+            refuse_others("FullBayes", kind, summary.schema)
+        prior = prior_quotients(summary, self.prior, self.prior_pseudo_count)
+        about: dict[str, Any] = {"learner": self, "summary": summary, "prior": prior, "log_prior": log_of(prior)}
+        if kind == "normal":
+            settings = CovarianceSettings(self.variance, self.variance_floor, self.shrinkage)
+            found = normal(scatter(summary), summary.classes, settings, pooled=False)
+            return Normals(**about, normal=found, notes=found.notes)
+        how = CellSettings(self.pseudo_count, self.unseen == "reserve")
+        if self._has_bins(summary.schema):
+            cells, notes = binned_joint_table(summary, how, CutSettings(self._edges, self.bins_closed))
+        else:
+            cells, notes = table(summary, how)
+        return Joint(**about, table=cells, notes=tuple(notes), refuse_unseen=self.unseen == "error")
+
+    def _edges(self, name: str, tally: ValueTally) -> NDArray[np.float64]:
+        return edges_of(tally, rule_for(self.bins, name), self.bin_count, self.bins_closed)
+
+    def _check_bins(self, schema: Schema) -> None:
+        """Refuse bins of columns that are no numbers, or where numbers are not cut."""
+        said = [name for name in self.bins if name != "*"] if isinstance(self.bins, Mapping) else []
+        for name in said:
+            column = schema[name]
+            if column.role != "attribute" or column.kind not in ("number", "date"):
+                raise SettingError(f"There are bins for {shown(name)}, which is not a numeric attribute.")
+        if said and not self._has_bins(schema):
+            raise SettingError(f"There are bins for {shown(said[0])}, but numbers are not cut. Say density='table'.")
+
+
+def density_kind(schema: Schema, density: str) -> str:
+    """The density that fits the columns, where it is left open: normal, table, or mixed."""
+    if density != "auto":
+        return density
+    kinds = {c.kind == "nominal" for c in schema.attributes if c.kind != "text"}
+    return "mixed" if len(kinds) == 2 else ("normal" if kinds == {False} else "table")
+
+
+def needs_of(kind: str, schema: Schema) -> frozenset[str]:
+    """The statistics that a density is made of; none where it does not fit the columns, which `learn` will say."""
+    some = [c for c in schema.attributes if c.kind != "text"]  # from which these learn nothing
+    if not some or any(_is_other(kind, c) for c in some):
+        return frozenset()
+    return {"normal": frozenset({"products"}), "table": frozenset({"cells"})}.get(kind, frozenset())
+
+
+def _is_other(kind: str, column: Column) -> bool:
+    return kind == "mixed" or (column.kind == "nominal") != (kind == "table")
+
+
+def refuse_others(who: str, kind: str, schema: Schema) -> None:
+    """Refuse columns that the density does not take."""
+    takes = {"normal": "numbers", "table": "nominal attributes"}.get(kind, "either numbers or nominal attributes")
+    nominal = [c.name for c in schema.attributes if c.kind == "nominal"]
+    numbers = [c.name for c in schema.attributes if c.kind != "nominal"]
+    wrong = {"normal": nominal, "table": numbers}.get(kind, nominal if len(nominal) < len(numbers) else numbers)
+    cut = ", say density='table', which cuts numbers into bins" if who == "FullBayes" else ""
+    if wrong:
+        many = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
+        raise SettingError(
+            f"{who} takes {takes} only, and {shown(wrong[0])}{many} would not fit. Leave columns out "
+            f"(--type COLUMN=ignore){cut}, or use a learner for mixed columns: NaiveBayes, TreeAugmented, "
+            "OneDependence, LeastSquares, Logistic or Neighbors."
+        )
+
+
+# The linear discriminant: normal classes that differ in their means alone, with one covariance for all.
+
+
+@dataclass(frozen=True)
+class LinearDiscriminant(Settings):
+    """P(row | class) is a normal density about the mean of the class, with the covariance within all classes.
+
+    >>> LinearDiscriminant(variance="ml").shrinkage
+    0.0
+    """
+
+    prior: Prior = prior_setting()
+    prior_pseudo_count: float = prior_pseudo_count_setting()
+    variance: Variance = variance_setting("n - classes")
+    variance_floor: float = setting(
+        1e-6,
+        "Least variance as a share of the attribute's own, and least eigenvalue of the correlation matrix.",
+        at_least=0,
+        at_most=1,
+    )
+    shrinkage: Shrinkage = shrinkage_setting()
+
+    def needs(self, schema: Schema) -> frozenset[str]:
+        """Sums of products."""
+        return needs_of("normal", schema)
+
+    def learn(self, summary: Summary) -> Discriminant:
+        """Derive the model. Changes nothing; other settings can be tried on the same summary."""
+        summary = learnable(summary)
+        refuse_others("LinearDiscriminant", "normal", summary.schema)
+        prior = prior_quotients(summary, self.prior, self.prior_pseudo_count)
+        settings = CovarianceSettings(self.variance, self.variance_floor, self.shrinkage)
+        found = normal(scatter(summary), summary.classes, settings, pooled=True)
+        return Discriminant(
+            learner=self,
+            summary=summary,
+            prior=prior,
+            log_prior=log_of(prior),
+            normal=found,
+            notes=found.notes,
+        )

@@ -1,1 +1,0 @@
-"""Tables that lie in a database: addresses, dialects, and the rows of a query as a source."""
