@@ -108,7 +108,10 @@ def test_the_wheel_holds_what_the_package_looks_for() -> None:
 
     settings = tomllib.loads((CLONE / "pyproject.toml").read_text(encoding="utf-8"))
     included = settings["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
-    assert included == {"docs/course": "likely/course/chapters", "examples": "likely/course/examples"}
+    assert included == {
+        "docs/course": "likely/classroom/course/chapters",
+        "examples": "likely/classroom/course/examples",
+    }
 
 
 def test_the_course_as_a_folder(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from likely.machinery.threads import take_pages
+from likely.machinery.arrays import take_pages
 
 
 @pytest.mark.parametrize("size", [0, 1, 1000, 1 << 17, (1 << 17) + 1, 1 << 20])
@@ -27,7 +27,7 @@ def test_arrays_are_as_any_other(size: int) -> None:
 def test_a_fork_has_its_own() -> None:
     program = """
 import os, numpy as np
-from likely.machinery.threads import take_pages
+from likely.machinery.arrays import take_pages
 some = take_pages(1 << 18, np.int64)
 some[:] = 1
 child = os.fork()

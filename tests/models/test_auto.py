@@ -20,12 +20,13 @@ from likely.apply.fitting import unlearn
 from likely.apply.spec import parse_spec, spec_of
 from likely.errors import SettingError
 from likely.models.heldout.kept_rows import GatheredRows, content_hashes
-from likely.models.heldout.weighing import evidence_weights, temperature_of, tempered
+from likely.models.heldout.weighing import evidence_weights, temperature_of
 from likely.models.pool.candidates import pool_candidates
 from likely.models.pool.choosing import stacking_weights
 from likely.models.pool.pool import PoolModel
 from likely.models.posterior import Posterior
 from likely.models.registry import learner_named
+from likely.models.shapes import temper
 
 FEW = ("NaiveBayes", "TreeAugmented", likely.Logistic(), likely.Additive(order=2, rounds=40))
 
@@ -65,7 +66,7 @@ def test_a_temperature_is_the_best_there_is() -> None:
     expected = minimize_scalar(loss, bounds=(0.01, 4), method="bounded", options={"xatol": 1e-8}).x
     found = temperature_of(logs, truth, weight, np.full(3, 1 / 3), 1e15)
     assert found == pytest.approx(expected, rel=1e-3)
-    np.testing.assert_allclose(tempered(logs, found), log_softmax(found * logs, axis=1), atol=1e-12)
+    np.testing.assert_allclose(temper(logs, found), log_softmax(found * logs, axis=1), atol=1e-12)
 
 
 def test_one_impossible_row_does_not_decide_the_temperature() -> None:
@@ -77,7 +78,7 @@ def test_one_impossible_row_does_not_decide_the_temperature() -> None:
 
 
 def test_tempering_keeps_impossible_classes_and_rows() -> None:
-    found = tempered(np.array([[0.0, -np.inf], [-np.inf, -np.inf]]), 0.5)
+    found = temper(np.array([[0.0, -np.inf], [-np.inf, -np.inf]]), 0.5)
     np.testing.assert_array_equal(found, [[0.0, -np.inf], [-np.inf, -np.inf]])
 
 

@@ -411,7 +411,7 @@ def test_the_terms_of_one_covariance_are_weights_times_distances_from_the_middle
     model = likely.fit({"x": x, "z": z, "y": y}, "y", likely.LinearDiscriminant())
     (batch,) = model.batches({"x": [0.3, 5.0, math.nan], "z": [-1.0, 2.0, 0.5]})
     terms = model.terms(batch)
-    assert terms.names == ("(prior)", "x", "z", "(alike)")
+    assert terms.names == ("prior", "x", "z", "(the rest)")
     weights, _ = model.hyperplane()
     apart = np.array([[0.3, -1.0], [5.0, 2.0]]) - model.normal.mean.mean(axis=0)
     np.testing.assert_allclose((terms.array[:2, 1:3, 1] - terms.array[:2, 1:3, 0]), weights * apart, rtol=1e-12)

@@ -116,7 +116,7 @@ def test_pairwise_does_not_know_where_the_duels_disagree() -> None:
     grid = [(x, z) for x in np.linspace(-3, 3, 41) for z in np.linspace(-3, 3, 41)]
     points = {"x": [p[0] for p in grid], "z": [p[1] for p in grid]}
     found, voted = model.posterior(points), votes.posterior(points)
-    outputs = np.concatenate([model.outputs(b) for b in model.batches(points)]) >= 0
+    outputs = np.concatenate([model.score.outputs.scored(b)[0] for b in model.batches(points)]) >= 0
     ring = (outputs == [True, False, True]).all(axis=1) | (outputs == [False, True, False]).all(axis=1)
     assert ring.any() and (found.undefined == ring).all()
     assert [b is None for b in found.best] == ring.tolist()
@@ -145,7 +145,7 @@ def test_repeated_columns_share_the_weight(learner: likely.LeastSquares) -> None
     )
     both = {"z": rows["z"], "z2": rows["z"]}
     np.testing.assert_allclose(
-        *(np.concatenate([m.outputs(b) for b in m.batches(both)]) for m in (alone, twin)), atol=1e-12
+        *(np.concatenate([m.score.outputs.scored(b)[0] for b in m.batches(both)]) for m in (alone, twin)), atol=1e-12
     )
     shown = {row[0]: row[1:] for row in twin.exhibits()[0].rows}
     np.testing.assert_allclose(shown["z"], shown["z2"], rtol=1e-9)
@@ -186,7 +186,8 @@ def test_a_mean_far_above_the_spread() -> None:
     exact = (1e9 + near * 1e-3) - 1e9
     close = likely.fit({"x": exact, "y": y}, "y", likely.LeastSquares(), types={"x": "number"})
     found = [
-        np.concatenate([m.outputs(b) for b in m.batches({"x": c})]) for m, c in ((far, 1e9 + exact), (close, exact))
+        np.concatenate([m.score.outputs.scored(b)[0] for b in m.batches({"x": c})])
+        for m, c in ((far, 1e9 + exact), (close, exact))
     ]
     np.testing.assert_allclose(*found, rtol=1e-9, atol=1e-12)
 

@@ -9,13 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from likely.models.contracts import Model, Terms
+from likely.models.contracts import Model
 from likely.models.model import learnable
-from likely.models.posterior import Matrix
 from likely.models.settings import Settings, setting
 from likely.models.shapes import LevelTable, Sum
 from likely.sums.summary import Summary
-from likely.table.batch import Batch
 from likely.table.labels import Labels
 from likely.table.schema import Schema
 
@@ -51,19 +49,6 @@ class Lifts(Settings):
 class LiftsModel(Model):
     """The prior and one table for each nominal attribute."""
 
-    def terms(self, batch: Batch) -> Terms:
-        out = np.zeros((1 + len(self.factors), batch.rows, len(self.classes)))
-        out[0] = self.log_prior
-        for part, table in zip(out[1:], self.factors, strict=True):
-            table.add(batch, part)
-        return Terms(("prior", *(table.name for table in self.factors)), out.transpose(1, 0, 2))
-
-    def log_joint(self, batch: Batch) -> Matrix:
-        array = self.terms(batch).array
-        out = array[:, 0].copy()
-        for k in range(1, array.shape[1]):
-            out += array[:, k]
-        return out
-
-    def shape(self) -> Sum:
+    @property
+    def score(self) -> Sum:
         return Sum(self.log_prior, self.factors)

@@ -156,7 +156,7 @@ def test_the_page_is_that_of_look(door: Door, weather: int) -> None:
     assert shown.headers["content-security-policy"].startswith("sandbox allow-scripts")
     assert "allow-same-origin" not in shown.headers["content-security-policy"]
     assert shown.text == door.get(f"tables/{weather}/files/page.html").text
-    from likely.evaluate.curve import study_further
+    from likely.evaluate.study import study_further
     from likely.present.page.writing import page
 
     how = {"types": {"temperature": "nominal"}}

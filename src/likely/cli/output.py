@@ -13,12 +13,10 @@ from likely.cli import terminal
 from likely.cli.options import Decorator, with_options
 from likely.errors import InputError, shown
 from likely.machinery.text_files import safe_file_name
-from likely.sums import state
-from likely.table.output.files import PAGE
 
 if TYPE_CHECKING:
-    from likely.evaluate.curve import Studies
     from likely.evaluate.look import Look
+    from likely.evaluate.study import Studies
 
 
 # Where commands write: -o FILE and --force. Refuses, before any work is done, what would destroy a file.
@@ -107,6 +105,8 @@ def page_name(target: str) -> str:
 
 def place(target: str) -> str:
     """The page's file in this folder; another name where a file of that name is not a page of ours."""
+    from likely.table.output.files import PAGE
+
     name = page_name(target)
     try:
         with open(name, "rb") as file:
@@ -125,6 +125,7 @@ def write_page(record: Look, studies: Studies, data: object, out: str | None, ar
     """
     from likely import __version__
     from likely.present.page.writing import page
+    from likely.sums import state
 
     made = page(
         record,

@@ -1,23 +1,19 @@
-"""Work on batches by several threads, steps of long work, and large arrays. Knows nothing of tables or sums."""
+"""Work on batches by several threads, and steps of long work, for whoever wants to be told. Knows nothing of tables."""
 
 from __future__ import annotations
 
 import logging
-import mmap
 import os
-import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
 
 # Work on batches by several threads, results in the order of the batches. Knows nothing of tables, sums or models.
@@ -88,30 +84,3 @@ def listening(listener: Teller) -> Iterator[None]:
         yield
     finally:
         _listening.reset(token)
-
-
-# Large arrays of the system's own pages: given back as soon as nobody holds them, and of large pages where that
-# helps.
-
-S = TypeVar("S", bound=np.generic)
-_LARGE = 1 << 20
-"""Bytes from which on it is worth a call of the system."""
-
-
-def take_pages(shape: int | tuple[int, ...], kind: type[S], *, scattered: bool = False) -> NDArray[S]:
-    """An array of zeros; what is not written to takes no memory. Say so if it will be read or written here and there.
-
-    >>> take_pages(3, np.int64).tolist(), take_pages((1 << 10, 1 << 10), np.int32).shape
-    ([0, 0, 0], (1024, 1024))
-    """
-    length = int(np.prod(shape)) * np.dtype(kind).itemsize
-    if length < _LARGE:
-        return np.zeros(shape, kind)
-    if sys.platform == "win32":
-        return np.frombuffer(mmap.mmap(-1, length), kind).reshape(shape)
-    # Private: a process that is forked has its own, as of all other memory.
-    pages = mmap.mmap(-1, length, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    if scattered and hasattr(mmap, "MADV_HUGEPAGE"):
-        with suppress(OSError):  # a system without large pages
-            pages.madvise(mmap.MADV_HUGEPAGE)
-    return np.frombuffer(pages, kind).reshape(shape)

@@ -21,6 +21,7 @@ from likely.models.model import Answers
 from likely.models.posterior import Matrix, Posterior
 from likely.models.shapes import Exhibit as Exhibit
 from likely.models.shapes import Plane, Score, WordWeights
+from likely.models.shapes import Terms as Terms
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
 from likely.table.schema import Schema
@@ -134,20 +135,40 @@ class Model(Answers):
     """Whether it is prior × factors, each perhaps raised to a power."""
     random: ClassVar[bool] = False
     """Whether it answers by lot."""
-    shapeless: ClassVar[str] = "It has no portable form."
-    """Why there is no shape, where there is none."""
 
+    @property
     @abstractmethod
+    def score(self) -> Score:
+        """How a row gets its log scores, as a value: the one definition of them."""
+
     def log_joint(self, batch: Batch) -> Matrix:
         """The log score of each class for each row; log P(class, row) where the model is generative."""
+        return self.score.scored(batch)[0]
+
+    def scored(self, batch: Batch) -> tuple[Matrix, dict[str, tuple[int, int]]]:
+        """`log_joint`, and for each text column how many words there were and how many are not known."""
+        return self.score.scored(batch)
 
     def terms(self, batch: Batch) -> Terms:
-        """The score as a sum of one term for each attribute, by the same code as `log_joint`."""
-        raise SettingError(f"The scores of {type(self.learner).__name__} are not a sum over attributes.")
+        """The score as a sum of one line for each attribute or set of them, by the same code as `log_joint`."""
+        found = self.score.take_apart(batch)
+        if found is None:
+            raise SettingError(self.sumless)
+        return found
+
+    @property
+    def sumless(self) -> str:
+        """Why the score is no sum over attributes, where it is none."""
+        return f"The scores of {type(self.learner).__name__} are not a sum over attributes."
 
     def shape(self) -> Score | None:
-        """How the score comes about; None where that takes more than tables (`shapeless` says why)."""
-        return None
+        """The score, where it is a plain value; None where it takes more than tables (`shapeless` says why)."""
+        return self.score if self.score.opaque is None else None
+
+    @property
+    def shapeless(self) -> str:
+        """Why the score is no plain value, where it is none."""
+        return "It has no portable form." if self.score.opaque is None else self.score.opaque.why
 
     def sample(self, rows: int, seed: int = 0) -> dict[str, list[Any]]:
         """Rows drawn from the model: a class by its prior, then cells given the class. Missing cells are None."""
@@ -306,18 +327,6 @@ class Model(Answers):
         """Why the describer is another model, as a sentence with {title} for its name."""
         name = type(self.learner).__name__
         return f"{name} is not a generative model: these are from {{title}}, learned from the same sums."
-
-
-@dataclass(frozen=True)
-class Terms:
-    """A log score taken apart, (rows, terms, classes). Adding the terms in order gives `log_joint` to the last bit."""
-
-    names: tuple[str, ...]
-    array: Floats
-    first: Literal["prior", "constant"] = "prior"
-    last: Literal["attribute", "same", "rounding", "evidence"] = "attribute"
-    """What comes last: another attribute; what is the same for all classes, and so no evidence; the same but for
-    rounding; or evidence that is no attribute's."""
 
 
 @dataclass(frozen=True)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.models.contracts import Model, Terms
+from likely.models.contracts import Model
 from likely.models.drawing import DrawnRows, chance, number_cells
 from likely.models.factors.bins import ValueTally, edges_of, rule_for
 from likely.models.factors.joint import CellSettings, CutSettings, Table, binned_joint_table, table
-from likely.models.factors.normal import CovarianceSettings, Normal, normal, patterns, scatter
+from likely.models.factors.normal import CovarianceSettings, Normal, normal, scatter
 from likely.models.fractions import Quotient, log_of
-from likely.models.model import learnable, left_over
-from likely.models.posterior import Matrix, Posterior
+from likely.models.model import learnable
+from likely.models.posterior import Posterior
 from likely.models.prior import prior_quotients
 from likely.models.settings import (
     Bins,
@@ -62,27 +63,17 @@ class Normals(Model):
     normal: Normal
     generative: ClassVar[bool] = True
 
-    def log_joint(self, batch: Batch) -> Matrix:
-        """log P(class) + log density, (rows, classes); missing cells are integrated out."""
-        out = np.empty((batch.rows, len(self.classes)))
-        out[:] = self.log_prior
-        self._add_density(batch, out)
-        return out
-
-    def _add_density(self, batch: Batch, out: Matrix) -> None:
-        if self.normal.names:
-            cells: list[Any] = [batch.cells[name] for name in self.normal.names]
-            self.normal.add(np.column_stack(cells), out)
-
     def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working:
         """P(class) times the density at the point, and what that is made of."""
         density = np.zeros((1, len(self.classes)))
-        self._add_density(batch, density)
+        if self.normal.names:
+            self.normal.add(batch, density)
         return joint_working(self, self.normal, density[0], batch, row, posterior)
 
-    def shape(self) -> Score:
-        """The prior and the density."""
-        return Sum(self.log_prior, (self.normal,) if self.normal.names else ())
+    @cached_property
+    def score(self) -> Score:
+        """log P(class) + log density of the numbers; missing cells are integrated out."""
+        return Sum(self.log_prior, (self.normal,) if self.normal.names else (), whole=not self.normal.pooled)
 
     def exhibits(self) -> tuple[Exhibit, ...]:
         return tuple(means_and_covariances(self.normal, self.classes))
@@ -99,38 +90,6 @@ class Normals(Model):
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Discriminant(Normals):
     """Normal densities with one covariance for all classes: what tells classes apart is a sum over attributes."""
-
-    def terms(self, batch: Batch) -> Terms:
-        """log P(class); for each attribute its weight times how far the cell is from half way to the class; and last
-        what is the same for all classes but for rounding.
-
-        Measured from m, the middle of the means of all classes, P the inverse of the covariance and u the mean of a
-        class, both of the cells that are there: -(x - u) P (x - u) / 2 is the sum over attributes j of
-        (P (u - m))_j * (x_j - m_j - (u - m)_j / 2), less (x - m) P (x - m) / 2, in which no class occurs.
-        """
-        names = self.normal.names
-        out = np.zeros((2 + len(names), batch.rows, len(self.classes)))
-        out[0] = self.log_prior
-        if names:
-            cells: list[Any] = [batch.cells[name] for name in names]
-            x = np.column_stack(cells)
-            for places, rows in patterns(np.isfinite(x)):
-                if len(places):
-                    out[np.ix_(1 + places, rows)] = self._linear(x[np.ix_(rows, places)], places).transpose(2, 0, 1)
-        out[-1] = left_over(out[:-1], self.log_joint(batch))
-        return Terms(("(prior)", *names, "(alike)"), out.transpose(1, 0, 2), last="rounding")
-
-    def _linear(self, x: NDArray[np.float64], places: NDArray[np.intp]) -> NDArray[np.float64]:
-        """The terms of some cells, (rows, classes, attributes)."""
-        normal = self.normal
-        middle, deviation = normal.mean.mean(axis=0)[places], normal.deviation[0, places]
-        (whitening, _), *_ = normal.whitened(places)
-        apart = (normal.mean[:, places] - middle) / deviation
-        weights = apart @ whitening @ whitening.T
-        with np.errstate(over="ignore", invalid="ignore"):
-            out: NDArray[np.float64] = weights * (((x - middle) / deviation)[:, None, :] - apart / 2)
-        out[~np.isfinite(out).all(axis=(1, 2))] = 0.0  # of numbers like 1e300 there is no sum: all is left over
-        return out
 
     def hyperplane(self) -> tuple[NDArray[np.float64], float]:
         """Weights and constant of log P(second class | row) - log P(first class | row), for one covariance."""
@@ -225,14 +184,6 @@ class Joint(Model):
     table: Table
     generative: ClassVar[bool] = True
 
-    def log_joint(self, batch: Batch) -> Matrix:
-        """log P(class) + log P(row | class), (rows, classes)."""
-        out = np.empty((batch.rows, len(self.classes)))
-        out[:] = self.log_prior
-        if self.table.names:
-            self.table.add(batch, out)
-        return out
-
     def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working:
         """P(class) times P(cells | class) of the joint table, as counted."""
         cells = np.zeros((1, len(self.classes)))
@@ -240,9 +191,10 @@ class Joint(Model):
             self.table.add(batch, cells)
         return joint_working(self, self.table, cells[0], batch, row, posterior)
 
-    def shape(self) -> Score:
-        """The prior and the table."""
-        return Sum(self.log_prior, (self.table,) if self.table.names else ())
+    @cached_property
+    def score(self) -> Score:
+        """log P(class) + log P(row | class)."""
+        return Sum(self.log_prior, (self.table,) if self.table.names else (), whole=True)
 
     def sample(self, rows: int, seed: int = 0) -> DrawnRows:
         """Rows drawn from the model: a class by its prior, then a cell of the table."""
@@ -425,7 +377,7 @@ class LinearDiscriminant(Settings):
         refuse_others("LinearDiscriminant", "normal", summary.schema)
         prior = prior_quotients(summary, self.prior, self.prior_pseudo_count)
         settings = CovarianceSettings(self.variance, self.variance_floor, self.shrinkage)
-        found = normal(scatter(summary), summary.classes, settings, pooled=True)
+        found = replace(normal(scatter(summary), summary.classes, settings, pooled=True), pooled=True)
         return Discriminant(
             learner=self,
             summary=summary,

@@ -48,16 +48,6 @@ _ENCODERS: WeakKeyDictionary[Answers, Encoder] = WeakKeyDictionary()
 itself, which is plain data that may be copied and pickled."""
 
 
-def left_over(parts: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What must come last for the parts, added in order, to be the whole (but for rounding)."""
-    so_far = np.zeros_like(whole)
-    for part in parts:
-        so_far = so_far + part
-    with np.errstate(invalid="ignore"):
-        out: NDArray[np.float64] = whole - so_far
-    return np.where(np.isfinite(whole) & np.isfinite(so_far), out, np.where(np.isneginf(so_far), 0.0, whole))
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Answers(ABC):
     """What follows from the scores of any model (`contracts.Model`): posterior, prediction, density, file."""

@@ -8,7 +8,7 @@ from math import fsum
 
 from likely.errors import SettingError, nearest, shown
 from likely.models.fractions import Quotient, as_written
-from likely.models.knowledge import Shares
+from likely.models.known import Shares
 from likely.models.settings import Prior
 from likely.sums.summary import Summary
 

@@ -155,6 +155,7 @@ def _score(shape: shapes.Score, classes: tuple[str, ...], levels: Levels) -> for
                 _matrix(shape.joint),
                 tuple(_matrix(rows) for rows in shape.given),
             )
+    raise SettingError(f"{type(shape).__name__} has no portable form.")
 
 
 def _sum(shape: shapes.Sum, levels: Levels) -> forms.Sum:

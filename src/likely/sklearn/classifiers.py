@@ -258,7 +258,7 @@ class LeastSquaresClassifier(LinearClassifier, learner=likely.LeastSquares):
     def _scores(self, X: object) -> Floats:
         source = self._table(X)
         with as_value_errors():
-            parts = [self.model_.outputs(batch) for batch in self.model_.batches(source)]
+            parts = [self.model_.score.outputs.scored(batch)[0] for batch in self.model_.batches(source)]
         return self._matrix(np.concatenate(parts), -np.inf)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -14,7 +15,19 @@ from likely.machinery.arrays import Floats
 from likely.models.contracts import Model, Search, Terms, begin_learning, setting_of
 from likely.models.factors.normal import patterns
 from likely.models.posterior import Matrix, Posterior
-from likely.models.shapes import BinTable, Block, Density, JointTable, MultivariateNormal, OneDependence, Tree, sum_of
+from likely.models.shapes import (
+    BinTable,
+    Block,
+    Density,
+    JointTable,
+    MultivariateNormal,
+    OneDependence,
+    Opaque,
+    Score,
+    Sum,
+    Tree,
+    sum_of,
+)
 from likely.models.working.records import Step, Working, clean, signed
 from likely.models.working.working import added, by_class
 from likely.sums.columns.counts import Counts
@@ -143,9 +156,15 @@ class Averaged(Wrapper):
     """P(class | row) = sum over v of P(class | row with v) * P(v), over what the missing cells may hold."""
 
     spreads: Mapping[str, Spread]
-    shapeless = "It scores every row many times over, once for each value that a missing cell may hold."
 
-    def log_joint(self, batch: Batch) -> Matrix:
+    @cached_property
+    def score(self) -> Score:
+        """The mean over what missing cells may hold."""
+        why = "It scores every row many times over, once for each value that a missing cell may hold."
+        mean = Opaque("the mean over missing cells", self._score_rows, why)
+        return Sum(np.zeros(len(self.classes)), (mean,), whole=True)
+
+    def _score_rows(self, batch: Batch) -> Matrix:
         """Rows without a missing cell are scored as ever. The density of a row stays that of the model inside."""
         out = self.inner.log_joint(batch)
         names = [name for name in self.spreads if name in batch.cells]

@@ -6,19 +6,19 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from likely.errors import SettingError, nearest, shown
-from likely.models.contracts import Learner, Model, Terms
+from likely.models.contracts import Learner, Model
 from likely.models.fractions import Quotient, as_written, log_of
-from likely.models.model import left_over
 from likely.models.pool.candidates import learner_titles
-from likely.models.posterior import Matrix, Posterior
+from likely.models.posterior import Posterior
 from likely.models.prior import TOLERANCE
-from likely.models.shapes import Exhibit, Score, Shifted
+from likely.models.shapes import Exhibit, Score, shift
 from likely.models.working.records import Step, Working
 from likely.models.working.working import by_class, multiplied
 from likely.table.batch import Batch
@@ -45,10 +45,6 @@ class Wrapper(Model):
     @property
     def generative(self) -> bool:  # type: ignore[override]
         return self.inner.generative
-
-    @property
-    def shapeless(self) -> str:  # type: ignore[override]
-        return self.inner.shapeless
 
     def why_undecided(self, batch: Batch) -> str:
         return self.inner.why_undecided(batch)
@@ -225,9 +221,10 @@ class Reweighted(Wrapper):
     def factored(self) -> bool:  # type: ignore[override]
         return self.inner.factored
 
-    def log_joint(self, batch: Batch) -> Matrix:
-        """log P(class, row) + log new / old prior."""
-        return self.inner.log_joint(batch) + self.log_ratio
+    @cached_property
+    def score(self) -> Score:
+        """That of the model inside, its prior multiplied by new over old."""
+        return shift(self.inner.score, self.log_ratio)
 
     def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working | None:
         """That of the model inside, its prior replaced, or multiplied by new over old prior where it has no step."""
@@ -246,19 +243,3 @@ class Reweighted(Wrapper):
             steps = [*found.steps, Step("prior", None, ratios, logs, title="new P(class) / old P(class)")]
         new = multiplied(self.classes, steps, found.quantities, posterior)
         return replace(new, tables=found.tables, remarks=found.remarks)
-
-    def terms(self, batch: Batch) -> Terms:
-        """Those of the model inside, with the new prior."""
-        inner = self.inner.terms(batch)
-        array = inner.array.copy()
-        array[:, 0] += self.log_ratio
-        if inner.last != "attribute":
-            return replace(inner, array=array)
-        rest = left_over(array.transpose(1, 0, 2), self.log_joint(batch))
-        array = np.concatenate([array, rest[:, None]], axis=1)
-        return Terms((*inner.names, "(rounding)"), array, inner.first, "rounding")
-
-    def shape(self) -> Score | None:
-        """That of the model inside, shifted."""
-        inner = self.inner.shape()
-        return None if inner is None else Shifted(inner, self.log_ratio)

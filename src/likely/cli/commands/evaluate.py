@@ -219,7 +219,7 @@ def look(
         terminal.show(present_look(record, everything))
     if wants_page:
         from likely.cli.output import show_page, write_page
-        from likely.evaluate.curve import study_further
+        from likely.evaluate.study import study_further
 
         with terminal.counting(data) as progress:
             reading = {**how.reading, "progress": progress}

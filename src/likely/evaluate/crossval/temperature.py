@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from likely.evaluate.scores.scores import HeldOut
-from likely.models.heldout.weighing import temperature_of, tempered
+from likely.models.heldout.weighing import temperature_of
+from likely.models.shapes import temper
 
 LEAST_ROWS = 100
 """Below, naive Bayes is taken as the textbook has it: so few rows hardly tell how sure it may be."""
@@ -44,7 +45,7 @@ def sharpened(found: HeldOut) -> Sharpened | None:
     logs = -np.logaddexp(0.0, -found.log_odds)
     shares = np.bincount(truth, weight, len(found.classes)) / weight.sum()
     best = temperature_of(logs[::step], truth[::step], weight[::step], shares, float(weight.sum()))
-    own = tempered(logs, best)[np.arange(len(truth)), truth]
+    own = temper(logs, best)[np.arange(len(truth)), truth]
     # A sum, not a product of vectors, which several threads would take and round otherwise.
     loss = -float((weight * own).sum() / weight.sum()) / math.log(2) if np.isfinite(own).all() else math.inf
     return Sharpened(best, loss) if math.isfinite(loss) else None

@@ -15,14 +15,11 @@ from likely.machinery.arrays import Floats
 from likely.models.additive.anova import Anova, Pair, Strengths, TreeSet
 from likely.models.additive.coding import Coding
 from likely.models.additive.histograms import CODES
-from likely.models.contracts import Learner, Model, Terms
+from likely.models.contracts import Learner, Model
 from likely.models.fractions import Quotient
-from likely.models.posterior import Matrix
 from likely.models.shapes import Axis, BinTable, Exhibit, LevelTable, PairTable, Score, Sum, TreeSum
-from likely.models.shapes.tree_sets import TreeSets
 from likely.sums.contracts import State
 from likely.sums.state import read_array, read_finite, read_mapping, read_wholes, require
-from likely.table.batch import Batch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -137,9 +134,6 @@ def _trees(one: State, axes: int, classes: int) -> TreeSet:
 
 # What boosting ends in: log P(class) plus what each attribute, pair and larger set says. Knows no search.
 
-BLOCK = 8192
-"""Rows scored at a time, so that their scores stay in the processor's cache."""
-
 Part: TypeAlias = BinTable | LevelTable | PairTable | TreeSum
 
 
@@ -174,48 +168,9 @@ class AdditiveModel(Model):
         ]
         return (*mains, *pairs, *larger)
 
-    def log_joint(self, batch: Batch) -> Matrix:
-        """log P(class) + the terms, in order, (rows, classes)."""
-        out = np.empty((batch.rows, len(self.classes)))
-        out[:] = self.log_prior
-        for start in range(0, batch.rows, BLOCK):
-            rows = slice(start, start + BLOCK)
-            block = batch if batch.rows <= BLOCK else batch.sliced(rows)
-            codes: dict[str, NDArray[np.int32]] = {}
-            for part in self._singles_and_pairs:
-                _add(part, block, codes, out[rows])
-            if self._sets is not None:
-                self._sets.add(block, codes, out[None, rows])
-        return out
-
     @cached_property
-    def _singles_and_pairs(self) -> tuple[BinTable | LevelTable | PairTable, ...]:
-        return tuple(part for part in self.parts if not isinstance(part, TreeSum))
-
-    @cached_property
-    def _sets(self) -> TreeSets | None:
-        """The larger sets, which come last, as one."""
-        sets = [part for part in self.parts if isinstance(part, TreeSum)]
-        return TreeSets.join(sets) if sets else None
-
-    def terms(self, batch: Batch) -> Terms:
-        """The prior, then what each attribute, pair and larger set says."""
-        out = np.zeros((1 + len(self.parts), batch.rows, len(self.classes)))
-        out[0] = self.log_prior
-        codes: dict[str, NDArray[np.int32]] = {}
-        first = self._singles_and_pairs
-        for term, part in zip(out[1:], first, strict=False):
-            _add(part, batch, codes, term)
-        if self._sets is not None:
-            self._sets.add(batch, codes, out[1 + len(first) :])
-        return Terms(self._term_names, out.transpose(1, 0, 2))
-
-    @cached_property
-    def _term_names(self) -> tuple[str, ...]:
-        return ("prior", *(part.name for part in self.parts))
-
-    def shape(self) -> Score:
-        """The prior and the terms, added up."""
+    def score(self) -> Score:
+        """log P(class) + the terms, in order."""
         return Sum(self.log_prior, self.parts)
 
     def curve(self, name: str) -> dict[str, Any]:
@@ -280,19 +235,6 @@ def _called(axes: Sequence[Axis], at: Sequence[int]) -> str:
     while any(sign in axis.name for axis in axes):
         sign = f" ×{sign[1:]}"
     return sign.join(axes[j].name for j in at)
-
-
-def _add(
-    part: BinTable | LevelTable | PairTable, batch: Batch, codes: dict[str, NDArray[np.int32]], out: Floats
-) -> None:
-    """Add a term; codes of attributes are made once for all terms."""
-    if not isinstance(part, PairTable):
-        part.add(batch, out)
-        return
-    for axis in part.axes:
-        if axis.name not in codes:
-            codes[axis.name] = axis.codes(batch.cells[axis.name])
-    part.add_codes([codes[axis.name] for axis in part.axes], out)
 
 
 def _single(axis: Axis, table: Floats) -> BinTable | LevelTable:

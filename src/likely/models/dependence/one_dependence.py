@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from likely.models import kernels, shapes
+from likely.models import shapes
 from likely.models.contracts import Model
 from likely.models.dependence.tree import Grid, draw_places, grid_of, log, sample_rows, shares
 from likely.models.drawing import DrawnRows, chance
 from likely.models.model import learnable
-from likely.models.posterior import Matrix, Posterior
+from likely.models.posterior import Posterior
 from likely.models.settings import Settings, setting
 from likely.models.working.records import Step, Working, clean, decimal, exp
 from likely.models.working.working import added, by_class
@@ -96,18 +97,6 @@ class OneDependenceModel(Model):
     """Which cells have enough rows to be parents."""
     generative: ClassVar[bool] = True
 
-    def log_joint(self, batch: Batch) -> Matrix:
-        """The log of the mean over parents. A distribution over rows and classes where every cell may be a parent."""
-        grid, classes = self.grid, len(self.classes)
-        out = np.empty((batch.rows, classes))
-        codes = grid.codes(batch)
-        cells = np.where(codes < 0, np.int32(-1), codes + grid.first.astype(np.int32))
-        there = np.empty(len(grid.axes), np.int32)
-        top, total, score = np.empty(classes), np.empty(classes), np.empty(classes)
-        tables = (self.log_joint_cell, self.log_given, self.log_prior, self.log_alone)
-        kernels.one_dependence(cells, self.serves, *tables, there, top, total, score, out)
-        return out
-
     def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working:
         """The mean over the cells that may be parents: P(class, cell) times P(other cell | class, cell) each."""
         grid, codes = self.grid, self.grid.codes(batch)[0]
@@ -136,8 +125,9 @@ class OneDependenceModel(Model):
         others = [self.log_given[cell, other] for j, other in cells.items() if j != k]
         return np.sum([np.zeros(len(self.classes)), *others], axis=0)  # type: ignore[no-any-return]
 
-    def shape(self) -> shapes.Score:
-        """The mean over parents."""
+    @cached_property
+    def score(self) -> shapes.Score:
+        """The log of the mean over parents. A distribution over rows and classes where every cell may be a parent."""
         tables = (self.log_prior, self.log_alone, self.log_joint_cell, self.log_given)
         return shapes.OneDependence(self.grid.axes, self.serves, *tables)
 

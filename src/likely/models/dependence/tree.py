@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.models import kernels
-from likely.models.contracts import Model, Terms, setting_of
+from likely.models.contracts import Model, setting_of
 from likely.models.drawing import DrawnRows, chance
 from likely.models.factors.bins import mdl_cuts
 from likely.models.factors.categorical import domain
 from likely.models.fractions import Quotient, as_written, log_of
 from likely.models.model import learnable
-from likely.models.posterior import Matrix, Posterior
+from likely.models.posterior import Posterior
 from likely.models.prior import prior_quotients
 from likely.models.settings import Prior, Settings, prior_pseudo_count_setting, prior_setting, setting
 from likely.models.shapes import Axis, Exhibit, Score, Sum, Tree
@@ -254,9 +254,6 @@ def link_exhibits(
 # Tree-augmented naive Bayes (TAN): given the class, each attribute may depend on one other; the tree is the
 # likeliest.
 
-ROOM = 2_000_000
-"""Numbers in the terms of the rows that are scored at a time."""
-
 
 @dataclass(frozen=True)
 class TreeAugmented(Settings):
@@ -307,8 +304,6 @@ class TreeAugmented(Settings):
             parents=parents,
             bits=bits,
             tables=tables,
-            log_table=log(np.concatenate([np.empty(0), *(t.reshape(-1) for t in tables)])),
-            at=np.cumsum([0, *(t.size for t in tables)], dtype=np.int64)[:-1],
         )
 
     def _root(self, schema: Schema, names: list[str], notes: list[str]) -> int:
@@ -348,32 +343,7 @@ class TreeAugmentedModel(Model):
     """I(A; B | class) of all pairs of attributes."""
     tables: tuple[NDArray[np.float64], ...]
     """P(level | parent's level, class) of each attribute, (levels, parent's levels, classes)."""
-    log_table: NDArray[np.float64]
-    """The logs of all tables, one after the other."""
-    at: NDArray[np.int64]
-    """Where in it the table of each attribute begins."""
     generative: ClassVar[bool] = True
-
-    def log_joint(self, batch: Batch) -> Matrix:
-        """log P(class, row), missing and unseen cells summed out: the terms, added in order."""
-        out = np.empty((batch.rows, len(self.classes)))
-        block = max(1, ROOM // (len(self.grid.axes) * len(self.classes) + 1))
-        for start in range(0, batch.rows, block):
-            rows = slice(start, start + block)
-            kernels.add_terms(self.log_prior, self._terms(batch.sliced(rows)), out[rows])
-        return out
-
-    def terms(self, batch: Batch) -> Terms:
-        """The prior, then one term for each attribute, by the same code as `log_joint`.
-
-        Under a known parent (or none) a known cell's term is log P(cell | parent's cell, class). A missing attribute
-        cannot be told apart from what lies below it: its term is the log of the sum, over its levels, of what the
-        cells below it say together, up to the next known ones; those have the term 0, as has a missing attribute
-        with nothing known below it.
-        """
-        terms = self._terms(batch)
-        prior = np.broadcast_to(self.log_prior, (batch.rows, 1, len(self.classes)))
-        return Terms(("prior", *(a.name for a in self.grid.axes)), np.concatenate([prior, terms], axis=1))
 
     def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working:
         """P(class) times P(cell | parent's cell, class), in fractions where both are known."""
@@ -399,19 +369,11 @@ class TreeAugmentedModel(Model):
             steps.append(Step(names[v], None, values, own, note, title=f"Σ P(… | {clean(names[v])}, class)"))
         return multiplied(self.classes, steps, (), posterior)
 
-    def shape(self) -> Score:
-        """The prior and the tree."""
+    @cached_property
+    def score(self) -> Score:
+        """log P(class, row), missing and unseen cells summed out."""
         tree = Tree(self.grid.axes, self.order, self.parents, self.tables)
         return Sum(self.log_prior, (tree,) if self.grid.axes else ())
-
-    def _terms(self, batch: Batch) -> NDArray[np.float64]:
-        grid, classes = self.grid, len(self.classes)
-        out = np.empty((batch.rows, len(grid.axes), classes))
-        up, told = np.empty((int(grid.sizes.sum()), classes)), np.empty(len(grid.axes), np.int64)
-        kernels.tree_terms(
-            grid.codes(batch), self.order, self.parents, grid.first, grid.sizes, self.at, self.log_table, up, told, out
-        )
-        return out
 
     def exhibits(self) -> tuple[Exhibit, ...]:
         """The tree: each attribute, what it depends on besides the class, and how many bits that tells."""

@@ -7,20 +7,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.models import kernels
 from likely.models.fractions import Quotient, as_written, log_of
-from likely.models.knowledge import KnownNormal
+from likely.models.known import KnownNormal
 from likely.models.settings import Shrinkage, Variance
 from likely.models.shapes import Gaussian, MultivariateNormal, Presence, limit_distances
 from likely.sums.columns.numbers import Numbers
 from likely.sums.contracts import request
 from likely.sums.rows.products import Products
 from likely.sums.summary import Summary
+from likely.table.batch import Batch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -319,6 +320,8 @@ class Normal(MultivariateNormal):
     least: NDArray[np.float64]
     """The least eigenvalue of each class's correlations; no part of them has a smaller one."""
     notes: tuple[str, ...] = ()
+    pooled: bool = False
+    """Whether all classes have one covariance: what tells them apart is then a sum over attributes."""
     _parts: dict[bytes, list[tuple[NDArray[np.float64], float]]] = field(default_factory=dict, repr=False)
 
     @property
@@ -328,8 +331,49 @@ class Normal(MultivariateNormal):
             unit = self.deviation[:, :, None] * self.deviation[:, None, :]
             return np.multiply(self.correlation, unit, out=np.zeros_like(unit), where=self.correlation != 0)
 
-    def add(self, x: NDArray[np.float64], out: NDArray[np.float64]) -> None:
-        """Add log density of the cells of each row that are there, given each class; infinite cells are not."""
+    def add(self, batch: Batch, out: NDArray[np.float64]) -> None:
+        """Add log density of the cells of each row that are there, given each class."""
+        self.add_points(self._points(batch), out)
+
+    def _points(self, batch: Batch) -> NDArray[np.float64]:
+        cells: list[Any] = [batch.cells[name] for name in self.names]
+        return np.column_stack(cells)
+
+    @property
+    def share_names(self) -> tuple[str, ...]:
+        """The attributes, where the density can be told attribute by attribute but for what all classes share."""
+        return self.names if self.pooled else ()
+
+    adds_up: ClassVar[bool] = False
+
+    def shares(self, batch: Batch) -> NDArray[np.float64]:
+        """For each attribute its weight times how far the cell is from half way to the class, (attributes, rows,
+        classes).
+
+        Measured from m, the middle of the means of all classes, P the inverse of the covariance and u the mean of a
+        class, both of the cells that are there: -(x - u) P (x - u) / 2 is the sum over attributes j of
+        (P (u - m))_j * (x_j - m_j - (u - m)_j / 2), less (x - m) P (x - m) / 2, in which no class occurs.
+        """
+        x = self._points(batch)
+        out = np.zeros((len(self.names), batch.rows, len(self.mean)))
+        for places, rows in patterns(np.isfinite(x)):
+            if len(places):
+                out[np.ix_(places, rows)] = self._linear(x[np.ix_(rows, places)], places).transpose(2, 0, 1)
+        return out
+
+    def _linear(self, x: NDArray[np.float64], places: NDArray[np.intp]) -> NDArray[np.float64]:
+        """The shares of some cells, (rows, classes, attributes)."""
+        middle, deviation = self.mean.mean(axis=0)[places], self.deviation[0, places]
+        (whitening, _), *_ = self.whitened(places)
+        apart = (self.mean[:, places] - middle) / deviation
+        weights = apart @ whitening @ whitening.T
+        with np.errstate(over="ignore", invalid="ignore"):
+            out: NDArray[np.float64] = weights * (((x - middle) / deviation)[:, None, :] - apart / 2)
+        out[~np.isfinite(out).all(axis=(1, 2))] = 0.0  # of numbers like 1e300 there is no sum: all is left over
+        return out
+
+    def add_points(self, x: NDArray[np.float64], out: NDArray[np.float64]) -> None:
+        """The same of points, (rows, attributes); cells that are not finite are not there."""
         farthest = limit_distances(self.deviation)
         for places, rows in patterns(np.isfinite(x)):
             if not len(places):

@@ -15,7 +15,7 @@ import numpy as np
 from likely.errors import LikelyError, SettingError
 from likely.machinery.arrays import Floats, Ints
 from likely.machinery.threads import in_order
-from likely.models import kernels
+from likely.models import shapes
 from likely.models.contracts import Learner, Model, Search, begin_learning
 from likely.models.heldout.kept_rows import GatheredRows, KeptRows, class_codes, most_kept, recode_target, sum_rows
 from likely.models.posterior import Matrix
@@ -134,19 +134,9 @@ def attempt(work: Callable[[A], B], given: A) -> B | LikelyError:
         return error
 
 
-def log_posterior(model: Model, batch: Batch, classes: tuple[str, ...], joint: Matrix | None = None) -> Matrix:
-    """log P(class | row) over these classes; a row that cannot be classified is all -inf. `joint` is the model's score,
-    where it is known already."""
-    joint = model.log_joint(batch) if joint is None else joint
-    evidence = np.empty(len(joint))
-    kernels.normalise(np.array(joint, np.float64, order="C"), evidence)
-    own = joint - np.where(np.isneginf(evidence), 0.0, evidence)[:, None]
-    if model.classes == classes:
-        return own
-    out = np.full((len(joint), len(classes)), -np.inf)
-    kept = [k for k, name in enumerate(model.classes) if name in classes]
-    out[:, [classes.index(model.classes[k]) for k in kept]] = own[:, kept]
-    return out
+def log_posterior(model: Model, batch: Batch, classes: tuple[str, ...]) -> Matrix:
+    """log P(class | row) over these classes; a row that cannot be classified is all -inf."""
+    return shapes.over_classes(shapes.log_posterior(model.log_joint(batch)), model.classes, classes)
 
 
 # The held-out search: candidates learn from all parts of the rows but one, and are scored on the rows of that part.

@@ -12,6 +12,7 @@ from likely.machinery.jit import kernel
 from likely.models.heldout.kept_rows import scramble
 from likely.models.linear.squares import cholesky_factor, cholesky_solve
 from likely.models.posterior import Matrix
+from likely.models.shapes import temper
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -224,22 +225,6 @@ SPLITTINGS = 14
 """Bisections of an octave: the temperature is known to a ten-thousandth of it."""
 
 
-def tempered(logs: Matrix, temperature: float) -> Matrix:
-    """log of P(class)**temperature, normalised for each row; a row that is impossible throughout stays so.
-
-    >>> np.exp(tempered(np.log([[0.9, 0.1]]), 0.5)).round(6).tolist()
-    [[0.75, 0.25]]
-    """
-    if temperature == 1.0:
-        return logs
-    out: Matrix = logs * temperature
-    top = out.max(axis=1, keepdims=True, initial=-np.inf)
-    top = np.where(np.isneginf(top), 0.0, top)
-    with np.errstate(divide="ignore"):
-        total = np.log(np.exp(out - top).sum(axis=1, keepdims=True))
-    return out - top - np.where(np.isneginf(total), 0.0, total)
-
-
 def temperature_of(
     logs: Matrix, truth: NDArray[np.intp], weight: NDArray[np.float64], shares: NDArray[np.float64], rows: float
 ) -> float:
@@ -254,7 +239,7 @@ def temperature_of(
     finite = np.where(some, logs, 0.0)
 
     def looked(t: float) -> tuple[float, float]:
-        chance = np.where(some, np.exp(tempered(logs, t)), 0.0)
+        chance = np.where(some, np.exp(temper(logs, t)), 0.0)
         own = chance[here, truth]
         whole = rows * own + prior
         pull = finite[here, truth] - (chance * finite).sum(axis=1)

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
 from likely.errors import SettingError
-from likely.models.contracts import Model, Terms
+from likely.models.contracts import Model
 from likely.models.linear.design import (
     Weighed,
     constant_notes,
     constant_of,
     exhibit,
     hyperplane,
-    outputs,
     plane_exhibit,
     weight_rows,
 )
 from likely.models.linear.squares import Solution, Squares, mix_outputs, plane_between, plane_of
 from likely.models.model import learnable
-from likely.models.posterior import Matrix, Posterior
+from likely.models.posterior import Posterior
 from likely.models.settings import Settings, setting
-from likely.models.shapes import Clipped, Duels, Exhibit, Plane, Score, Slope, Sum
+from likely.models.shapes import Clipped, Duels, Exhibit, Plane, Slope, Sum
 from likely.models.working.records import Step, Working, clean, signed
 from likely.models.working.working import added
 from likely.sums.rows.products import ONE, Feature, Products
@@ -266,48 +266,15 @@ class Hyperplanes(Model):
     pairs: tuple[tuple[int, int], ...]
     proper: ClassVar[bool] = False
 
-    def outputs(self, batch: Batch) -> Matrix:
-        """The regressions' own outputs: one for each class, or (pairwise) for each pair, positive for its first."""
-        return outputs(self.constant, self.parts, batch)
-
-    def log_joint(self, batch: Batch) -> Matrix:
-        """Logs of scores that sum to 1 in every row; all -inf where the duels disagree and that means "don't know"."""
-        found = self.outputs(batch)
-        shares = self._voted(found) if self.learner.mode == "pairwise" else self._clipped(found)
-        with np.errstate(divide="ignore"):
-            return np.log(shares)
-
-    def _clipped(self, found: Matrix) -> Matrix:
-        positive = np.maximum(found, 0.0)
-        largest = positive.max(axis=1)
-        none = largest <= 0
-        positive[none, found[none].argmax(axis=1)] = 1.0
-        positive /= np.where(none, 1.0, largest)[:, None]  # before the sum, which could overflow
-        return positive / positive.sum(axis=1, keepdims=True)  # type: ignore[no-any-return]
-
-    def _votes(self, found: Matrix) -> Matrix:
-        votes = np.zeros((len(found), len(self.classes)))
-        for k, (a, b) in enumerate(self.pairs):
-            first = found[:, k] >= 0  # a draw goes to the first class
-            votes[:, a] += first
-            votes[:, b] += ~first
-        return votes
-
     def _told_votes(self, batch: Batch) -> str:
         """How many duels each class wins: A 1, B 1, C 1."""
-        votes = self._votes(self.outputs(batch))[0].tolist()
+        assert isinstance(self.score, Duels)
+        votes = self.score.count_votes(self.score.outputs.scored(batch)[0])[0].tolist()
         each = [f"{clean(name)} {v:g}" for name, v in zip(self.classes, votes, strict=True)]
         return ", ".join(each[:12]) + (f" and {len(each) - 12} more" if len(each) > 12 else "")
 
     def why_undecided(self, batch: Batch) -> str:
         return f"no class wins all its duels (votes: {self._told_votes(batch)})"
-
-    def _voted(self, found: Matrix) -> Matrix:
-        votes = self._votes(found)
-        duels = len(self.classes) - 1
-        if self.learner.ties == "votes" and duels:
-            return votes / len(self.pairs)
-        return np.where(votes == duels, 1.0, 0.0)
 
     def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working:
         """The normal equations, the lines that solve them, and the outputs of the row."""
@@ -334,20 +301,22 @@ class Hyperplanes(Model):
         pairs = tuple(f"{self.classes[a]} / {self.classes[b]}" for a, b in self.pairs)
         return (pairs if self.pairs else self.classes)[: len(self.constant)]
 
-    def terms(self, batch: Batch) -> Terms:
+    @cached_property
+    def score(self) -> Clipped | Duels:
+        """Scores that sum to 1 in every row, of outputs that are sums over attributes."""
+        sums = Sum(self.constant, self.parts)
+        if self.learner.mode != "pairwise":
+            return Clipped(sums)
+        return Duels(sums, self.pairs, self.learner.ties == "votes", len(self.classes))
+
+    @property
+    def sumless(self) -> str:
         how = "each pair of classes is a duel, and its winner gets a vote"
         if not self.pairs:
             how = "outputs below zero are cut off and the rest is normalised"
-        raise SettingError(
+        return (
             f"The outputs of LeastSquares are sums over attributes, but its scores are not: {how}. `likely show` "
             "prints the weights; Logistic gives scores that add up."
-        )
-
-    def shape(self) -> Score:
-        """Sums over attributes, of which the outputs are made."""
-        sums = Sum(self.constant, self.parts)
-        return (
-            Clipped(sums) if self.learner.mode != "pairwise" else Duels(sums, self.pairs, self.learner.ties == "votes")
         )
 
     def exhibits(self) -> tuple[Exhibit, ...]:

@@ -5,25 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.machinery.arrays import Floats
-from likely.models.contracts import Learner, Model, Terms
+from likely.models.contracts import Learner, Model
 from likely.models.factors.bins import read_tally
 from likely.models.fractions import Quotient, log_of
-from likely.models.linear.design import Curves, Design, constant_notes, exhibit, hyperplane, outputs, plane_exhibit
+from likely.models.linear.design import Curves, Design, constant_notes, exhibit, hyperplane, plane_exhibit
 from likely.models.linear.squares import mix_outputs, plane_between
-from likely.models.posterior import Matrix
 from likely.models.prior import prior_quotients
 from likely.models.shapes import BinTable, Curve, Exhibit, LevelTable, Normalised, Plane, Score, Slope, Sum
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.contracts import State
 from likely.sums.summary import Summary
-from likely.table.batch import Batch
 from likely.table.labels import Labels
 
 if TYPE_CHECKING:
@@ -205,24 +204,6 @@ class LogOdds(Model):
         centred = np.ascontiguousarray(round_to(theta - theta.mean(axis=1, keepdims=True), WEIGHT))
         return cls.of(learner, design, centred, facts, tuple(remark for remark in remarks if remark))
 
-    def log_joint(self, batch: Batch) -> Matrix:
-        """log P(class | row), (rows, classes)."""
-        out = outputs(self.log_prior, self.parts, batch)
-        out += _normaliser(out)
-        return out
-
-    def terms(self, batch: Batch) -> Terms:
-        """The prior, a term for each attribute, and last what normalises the row, the same for all classes."""
-        out = np.zeros((2 + len(self.parts), batch.rows, len(self.classes)))
-        out[0] = self.log_prior
-        total = out[0].copy()
-        for term, part in zip(out[1:-1], self.parts, strict=True):
-            part.add(batch, term)
-            total += term
-        out[-1] = _normaliser(total)
-        names = ("prior", *(p.name for p in self.parts), "(normalised)")
-        return Terms(names, out.transpose(1, 0, 2), last="same")
-
     @property
     def ledger_note(self) -> str:
         return (
@@ -230,8 +211,9 @@ class LogOdds(Model):
             "knowing it. On its own it might say more or less."
         )
 
-    def shape(self) -> Score:
-        """The prior and the parts, added up and normalised."""
+    @cached_property
+    def score(self) -> Score:
+        """log P(class | row): the prior and the parts, added up and normalised."""
         return Normalised(Sum(self.log_prior, self.parts))
 
     def search_state(self) -> State:
@@ -278,9 +260,3 @@ def round_to(values: Any, unit: float) -> Any:
         return values
     coarse = np.where(np.abs(values) < unit * 2.0**52, np.rint(np.divide(values, unit)) * unit, values) + 0.0
     return coarse if np.ndim(values) else float(coarse)
-
-
-def _normaliser(scores: Matrix) -> Matrix:
-    """Minus the log of the sum of exp(scores), one for each row, (rows, 1)."""
-    top = scores.max(axis=1, keepdims=True)
-    return -(top + np.log(np.exp(scores - top).sum(axis=1, keepdims=True)))  # type: ignore[no-any-return]

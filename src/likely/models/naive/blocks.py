@@ -72,10 +72,10 @@ class NumberBlock(Block):
         cells: list[Any] = [batch.cells[name] for name in self.names]
         x = np.column_stack(cells)
         if self.known is None:
-            self.normal.add(x, out)
+            self.normal.add_points(x, out)
             return
         part = np.zeros_like(out)  # added up first, so that the block is one term to the last bit
-        self.normal.add(x, part)
+        self.normal.add_points(x, part)
         for k, shares in enumerate(self.known):
             there, gone = (log_of(side) for side in zip(*shares, strict=True))
             part += np.where(np.isfinite(x[:, k : k + 1]), there, gone)

@@ -14,7 +14,7 @@ from likely.models.factors.normal import CovarianceSettings, NormalSettings
 from likely.models.factors.numeric import NumberSettings, number_factor
 from likely.models.fractions import log_of
 from likely.models.heldout import weighing
-from likely.models.knowledge import Shares, check_known, known_classes, known_levels, known_normals, known_prior
+from likely.models.known import Shares, check_known, known_classes, known_levels, known_normals, known_prior
 from likely.models.model import learnable
 from likely.models.naive.blocks import BlockSettings, arrange_blocks, block_factor, block_requests
 from likely.models.naive.prior_vs_rows import known_notes

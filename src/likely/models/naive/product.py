@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.machinery.arrays import Floats
-from likely.models.contracts import Factor, Learner, Model, Terms, has_trait, setting_of
+from likely.models.contracts import Factor, Learner, Model, has_trait, setting_of
 from likely.models.drawing import DrawnRows, chance, number_cells
 from likely.models.factors.bins import Binned
 from likely.models.factors.categorical import Categorical
@@ -18,7 +19,6 @@ from likely.models.factors.kernel import KernelDensity
 from likely.models.fractions import Quotient, log_of
 from likely.models.naive.blocks import LevelBlock, NumberBlock
 from likely.models.naive.prior_vs_rows import known_exhibits
-from likely.models.posterior import Matrix
 from likely.models.settings import settings_of
 from likely.models.shapes import Exhibit, Gaussian, LevelTable, Score, Sum
 from likely.models.text.factor import TextFactor, choice_note
@@ -169,13 +169,10 @@ def _text_of(factor: TextFactor, words: NDArray[np.intp]) -> str | None:
 
 # The product: prior times factors, each of an attribute or of a block of them. What naive Bayes believes.
 
-BLOCK = 8192
-"""Rows scored at a time, so that their scores stay in the processor's cache while the factors are added."""
-
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Product(Model):
-    """log P(class) + sum of log P(cell | class). `terms` is the one definition of the score."""
+    """log P(class) + sum of log P(cell | class)."""
 
     prior: tuple[Quotient, ...]
     """P(class), exact."""
@@ -199,14 +196,6 @@ class Product(Model):
     def proper(self) -> bool:  # type: ignore[override]
         """Scores of texts that are no likelihood are brought to the size of probabilities by their scale."""
         return all(t.settings.is_likelihood or t.settings.scale != "none" for t in self.texts)
-
-    def log_joint(self, batch: Batch) -> Matrix:
-        """log P(class) + sum of log P(cell | class) over the attributes, (rows, classes)."""
-        return self.scored(batch)[0]
-
-    def scored(self, batch: Batch) -> tuple[Matrix, dict[str, tuple[int, int]]]:
-        """`log_joint`, and for each text column how many words there were and how many are not known."""
-        return scored(self, batch, lambda factor, block, out: factor.add(block, out))
 
     def log_orders(self, batch: Batch) -> NDArray[np.float64] | None:
         """The multinomial coefficients of the texts, of which `log_joint` makes no use."""
@@ -234,16 +223,9 @@ class Product(Model):
         """Chosen settings stay as they are when rows are learned or unlearned."""
         return self.search_state()
 
-    def terms(self, batch: Batch) -> Terms:
-        """The prior and each factor's share of `log_joint`, by the same code."""
-        out = np.zeros((1 + len(self.factors), batch.rows, len(self.classes)))
-        out[0] = self.log_prior
-        for part, factor in zip(out[1:], self.factors, strict=True):
-            factor.add(batch, part)
-        return Terms(("prior", *(f.name for f in self.factors)), out.transpose(1, 0, 2))
-
-    def shape(self) -> Score:
-        """The prior and the factors, added up."""
+    @cached_property
+    def score(self) -> Score:
+        """log P(class) + sum of log P(cell | class) over the attributes."""
         return Sum(self.log_prior, self.factors)
 
     def only(self, names: Collection[str]) -> Product:
@@ -280,24 +262,6 @@ class Product(Model):
         return draw_rows(self, rows, seed)
 
 
-def scored(
-    model: Product, batch: Batch, add: Callable[[Factor, Batch, Matrix], tuple[int, int] | None]
-) -> tuple[Matrix, dict[str, tuple[int, int]]]:
-    """Prior and factors, added block by block of rows in this order; and the words of texts, known or not."""
-    counted = {text.name: (0, 0) for text in model.texts}
-    out = np.empty((batch.rows, len(model.classes)))
-    out[:] = model.log_prior
-    for start in range(0, batch.rows, BLOCK):
-        rows = slice(start, start + BLOCK)
-        block = batch if batch.rows <= BLOCK else batch.sliced(rows)
-        for factor in model.factors:
-            words = add(factor, block, out[rows])
-            if words is not None:
-                before = counted[factor.name]
-                counted[factor.name] = (before[0] + words[0], before[1] + words[1])
-    return out, counted
-
-
 # Naive Bayes with a weight for each attribute, or one for all evidence: factors raised to powers. Knows no search.
 
 
@@ -316,7 +280,8 @@ class WeightedProduct(Model):
         """What the evidence of a factor, or the prior (no name), is multiplied by."""
         return self.temperature * self.weights.get(name, 1.0)
 
-    def shape(self) -> Score:
+    @cached_property
+    def score(self) -> Score:
         """The product's, with powers."""
         powers = tuple(self.power_of(f.name) for f in self.factors)
         return Sum(self.temperature * self.product.log_prior, self.factors, powers)
@@ -342,35 +307,6 @@ class WeightedProduct(Model):
     def choices(self) -> dict[str, tuple[str, str]]:
         """What was chosen of texts."""
         return self.product.choices()
-
-    def log_joint(self, batch: Batch) -> Matrix:
-        """temperature * (log P(class) + sum of weight * log P(cell | class)), (rows, classes)."""
-        return self.scored(batch)[0]
-
-    def scored(self, batch: Batch) -> tuple[Matrix, dict[str, tuple[int, int]]]:
-        """`log_joint`, and for each text column how many words there were and how many are not known."""
-        begun = self.product
-        if self.temperature != 1.0:
-            begun = replace(begun, log_prior=self.temperature * begun.log_prior)
-        return scored(begun, batch, self._add)
-
-    def terms(self, batch: Batch) -> Terms:
-        """The prior and each factor's share of `log_joint`, by the same code."""
-        factors = self.product.factors
-        out = np.zeros((1 + len(factors), batch.rows, len(self.classes)))
-        out[0] = self.temperature * self.product.log_prior
-        for part, factor in zip(out[1:], factors, strict=True):
-            self._add(factor, batch, part)
-        return Terms(("prior", *(f.name for f in factors)), out.transpose(1, 0, 2))
-
-    def _add(self, factor: Factor, batch: Batch, out: Matrix) -> tuple[int, int] | None:
-        weight = self.power_of(factor.name)
-        if not weight:
-            return None
-        each = np.zeros_like(out)
-        words = factor.add(batch, each)
-        out += weight * each
-        return words
 
     @property
     def chosen(self) -> Learner:

@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from likely.models.neighbors.nearest import Boxes, build_boxes, nearest
 from likely.models.posterior import Matrix, Posterior
 from likely.models.prior import prior_quotients
 from likely.models.settings import Prior, Settings, check_weights, prior_setting, setting
-from likely.models.shapes import Exhibit
+from likely.models.shapes import Exhibit, Opaque, Score, Sum
 from likely.models.working.records import Quantity, Step, Value, Working, exp
 from likely.models.working.working import by_class, multiplied
 from likely.sums.rows.rows import Rows
@@ -413,7 +414,6 @@ class Nearby(Model):
     log_prior: NDArray[np.float64]
     log_count: NDArray[np.float64]
     """log n_i of each class."""
-    shapeless: ClassVar[str] = "It needs the training rows, which are not exported."
 
     def neighbours(self, batch: Batch) -> tuple[Matrix, NDArray[np.float64]]:
         """For each row the votes K_i of each class among its neighbours, and the distance of the k-th."""
@@ -459,7 +459,13 @@ class Nearby(Model):
             units = np.where(width > 0, width / ruler.factor, math.inf).tolist()
         return dict(zip((self.rows.numeric[k] for k in ruler.places), units, strict=True)), ruler.city
 
-    def log_joint(self, batch: Batch) -> Matrix:
+    @cached_property
+    def score(self) -> Score:
+        """What the neighbours of a row say."""
+        why = "It needs the training rows, which are not exported."
+        return Sum(np.zeros(len(self.classes)), (Opaque("neighbours", self._vote, why),), whole=True)
+
+    def _vote(self, batch: Batch) -> Matrix:
         """log of K_i/K (times the prior over n_i/n where a prior is given), or log P(class) + log K_i/(n_i V)."""
         if self.learner.reading == "density":
             return self.log_likelihood(batch) + self.log_prior

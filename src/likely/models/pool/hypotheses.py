@@ -21,8 +21,7 @@ from likely.models.factors.joint import CellSettings, Table, table
 from likely.models.factors.normal import Moments, Scatter, mean_of, root_of, scatter, variance_of
 from likely.models.full_bayes import FullBayes, density_kind
 from likely.models.heldout.search import HeldOutSearch, Plan, log_posterior
-from likely.models.heldout.weighing import tempered
-from likely.models.knowledge import KnownNormal, check_known, known_classes, known_normals, known_prior
+from likely.models.known import KnownNormal, check_known, known_classes, known_normals, known_prior
 from likely.models.model import learnable, unread_texts
 from likely.models.naive.blocks import has_bins
 from likely.models.naive.naive import NaiveBayes
@@ -31,7 +30,7 @@ from likely.models.pool.choosing import stack_scores
 from likely.models.posterior import Matrix
 from likely.models.prior import prior_quotients
 from likely.models.settings import Settings, Variance, setting
-from likely.models.shapes import Exhibit
+from likely.models.shapes import Exhibit, temper
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.contracts import State
@@ -513,7 +512,7 @@ class HypothesesModel(Model):
     def _answer(self, h: int, batch: Batch) -> Matrix:
         """log P(class | row) by a hypothesis, at its temperature; all -inf where it calls the row impossible."""
         logs, given = log_posterior(self.members[h], batch, self.classes), self.learner.temperatures
-        return logs if given is None else tempered(logs, given[h])
+        return logs if given is None else temper(logs, given[h])
 
     def exhibits(self) -> tuple[Exhibit, ...]:
         """The hypotheses and how much each is believed."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -13,11 +14,10 @@ from likely.models import shapes
 from likely.models.contracts import Model, require_model
 from likely.models.heldout.kept_rows import uniform_numbers
 from likely.models.heldout.search import log_posterior
-from likely.models.heldout.weighing import tempered
 from likely.models.pool.hypotheses import Beliefs, Hypotheses, HypothesesModel
 from likely.models.posterior import Matrix, Posterior
 from likely.models.settings import setting
-from likely.models.shapes import Score
+from likely.models.shapes import Member, Opaque, Score
 from likely.models.working.records import Quantity, Step, Working
 from likely.models.working.working import added
 from likely.sums.summary import Summary
@@ -107,13 +107,13 @@ class Disagreements:
 class MixtureModel(HypothesesModel):
     """All hypotheses, each by its weight."""
 
-    def log_joint(self, batch: Batch) -> Matrix:
+    @cached_property
+    def score(self) -> Score:
         """log P(class | row). A hypothesis that calls the row impossible says nothing; the others share its weight."""
-        return mixture_logs(self.members, self.beliefs.weight, self.learner.temperatures, batch, self.classes)
-
-    def shape(self) -> Score | None:
-        """The members with weight, each by its weight."""
-        return mixture_shape(self.members, self.beliefs.weight, self.learner.temperatures)
+        given = self.learner.temperatures or (1.0,) * len(self.members)
+        each = zip(self.members, self.beliefs.weight.tolist(), given, strict=True)
+        parts = (Member(m.score, float(weight), float(heat), m.classes) for m, weight, heat in each if weight > 0)
+        return shapes.Mixture(tuple(parts), self.classes)
 
     def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working:
         """Σ P(h | data) · P(class | x, h). A hypothesis that calls the row impossible is left out."""
@@ -169,9 +169,22 @@ class GibbsModel(HypothesesModel):
 
     learner: Gibbs
     random: ClassVar[bool] = True
-    shapeless: ClassVar[str] = (
-        "It draws a hypothesis for each row by the place of the row in its table; Mixture asks all of them."
-    )
+
+    @cached_property
+    def score(self) -> Score:
+        """log P(class | row) of the hypothesis that was drawn."""
+        why = "It draws a hypothesis for each row by the place of the row in its table; Mixture asks all of them."
+        drawn = Opaque("the hypothesis drawn", self._answer_drawn, why)
+        return shapes.Sum(np.zeros(len(self.classes)), (drawn,), whole=True)
+
+    def _answer_drawn(self, batch: Batch) -> Matrix:
+        out = np.full((batch.rows, len(self.classes)), -np.inf)
+        lot = self.draw_members(batch)
+        for h in range(len(self.members)):
+            rows = np.flatnonzero(lot == h)
+            if len(rows):
+                out[rows] = self._answer(h, batch.take(rows))
+        return out
 
     def draw_members(self, batch: Batch) -> NDArray[np.intp]:
         """The number of the hypothesis that answers for each row."""
@@ -181,16 +194,6 @@ class GibbsModel(HypothesesModel):
             np.searchsorted(ends, uniform_numbers(self.learner.seed, batch.start, batch.rows), "right"), last
         )
 
-    def log_joint(self, batch: Batch) -> Matrix:
-        """log P(class | row) of the hypothesis that was drawn."""
-        out = np.full((batch.rows, len(self.classes)), -np.inf)
-        lot = self.draw_members(batch)
-        for h in range(len(self.members)):
-            rows = np.flatnonzero(lot == h)
-            if len(rows):
-                out[rows] = self._answer(h, batch.take(rows))
-        return out
-
     def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working:
         """What the hypothesis says that was drawn for the row."""
         (h,) = self.draw_members(batch).tolist()
@@ -198,44 +201,3 @@ class GibbsModel(HypothesesModel):
         step = Step(self.beliefs.titles[h], None, values, values, title=f"P(class | x, h{h + 1})")
         drawn = f"Drawn for this row: h{h + 1} = {shown(self.beliefs.titles[h], 80)[1:-1]}, which answers alone."
         return added(self.classes, [step], posterior, sign="P({} | x)", remarks=[drawn])
-
-
-def mixture_shape(
-    members: Sequence[Model],
-    weights: Sequence[float] | NDArray[np.float64],
-    temperatures: Sequence[float] | NDArray[np.float64] | None,
-) -> Score | None:
-    """What `mixture_logs` computes, as a shape; None where a member with weight has none."""
-    out = []
-    for h, (model, weight) in enumerate(zip(members, weights, strict=True)):
-        if weight > 0:
-            inner = model.shape()
-            if inner is None:
-                return None
-            temperature = 1.0 if temperatures is None else float(temperatures[h])
-            out.append(shapes.Member(inner, float(weight), temperature, model.classes))
-    return shapes.Mixture(tuple(out))
-
-
-def mixture_logs(
-    members: Sequence[Model],
-    weights: Sequence[float] | NDArray[np.float64],
-    temperatures: Sequence[float] | NDArray[np.float64] | None,
-    batch: Batch,
-    classes: tuple[str, ...],
-    words: dict[str, tuple[int, int]] | None = None,
-) -> Matrix:
-    """log of the sum over members of weight * P(class | row)**temperature, normalised for each of them.
-
-    What members say of the words of texts, known or not, is put into `words`.
-    """
-    out = np.full((batch.rows, len(classes)), -np.inf)
-    for h, (model, weight) in enumerate(zip(members, weights, strict=True)):
-        if weight > 0:
-            joint, told = model.scored(batch)
-            if words is not None:
-                words |= told
-            logs = log_posterior(model, batch, classes, joint)
-            logs = logs if temperatures is None else tempered(logs, float(temperatures[h]))
-            np.logaddexp(out, np.log(weight) + logs, out=out)
-    return out

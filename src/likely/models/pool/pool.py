@@ -12,18 +12,29 @@ import numpy as np
 from likely.errors import SettingError
 from likely.machinery.arrays import Floats, Ints
 from likely.machinery.threads import teller
-from likely.models.contracts import HeldOut, HeldOutAnswers, Learner, Model, Search, Terms, begin_learning
+from likely.models.contracts import HeldOut, HeldOutAnswers, Learner, Model, Search, begin_learning
 from likely.models.fractions import log_of
 from likely.models.heldout.kept_rows import GatheredRows, KeptRows, most_kept, recode_target, sum_rows
-from likely.models.heldout.search import SumTuple, learn_kept, log_posterior
+from likely.models.heldout.search import SumTuple, learn_kept
 from likely.models.model import check_weights
 from likely.models.naive.naive import NaiveBayes
 from likely.models.pool.candidates import learner_titles, member_spec
 from likely.models.pool.choosing import Choice, Trial, choose_members
-from likely.models.posterior import Matrix
 from likely.models.prior import prior_quotients
 from likely.models.registry import build_learner
-from likely.models.shapes import BinTable, Exhibit, LevelTable, Score, Sum, WordWeights, sum_of
+from likely.models.shapes import (
+    BinTable,
+    Exhibit,
+    LevelTable,
+    Opaque,
+    PairTable,
+    Score,
+    Sum,
+    TreeSum,
+    WordWeights,
+    log_posterior,
+    sum_of,
+)
 from likely.sums.contracts import State
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
@@ -82,13 +93,54 @@ def _bins(tables: Sequence[tuple[BinTable, float]], classes: int) -> BinTable:
     return BinTable(tables[0][0].name, starts, whole)
 
 
+def pool(
+    scores: Sequence[Score], weights: Sequence[float], log_prior: Floats, titles: Sequence[str], order: Sequence[str]
+) -> Sum:
+    """One sum of the terms of all scores, times their weights: attributes in this order, then sets, then what is none.
+
+    A score that is no sum is one opaque term: what it says beyond the prior.
+    """
+    terms: list[Powered] = []
+    for score, weight, title in zip(scores, weights, titles, strict=True):
+        whole = sum_of(score)
+        if whole is None or (whole[0].whole and whole[0].opaque is not None):
+            terms.append((Opaque(f"all values by {title}", Beyond(score, log_prior), _why(score, title)), weight))
+        else:
+            terms += [(term, weight * whole[1] * power) for term, power in whole[0].powered]
+    place = {name: k for k, name in enumerate(order)}
+    terms.sort(key=lambda one: place.get(getattr(one[0], "name", ""), len(place)))
+    joined = [scale(term, power) for term, power in join_terms(terms, len(log_prior))]
+    return Sum(log_prior, tuple(t for t, _ in joined), tuple(power for _, power in joined))
+
+
+def _why(score: Score, title: str) -> str:
+    why = "Its scores are not a sum of terms." if score.opaque is None else score.opaque.why
+    return f"{title} is a member of this pool. {why} Fit with --for sql (or onnx, pmml) to leave it out."
+
+
+def scale(term: Any, power: float) -> Powered:
+    """A sum of trees or a table of a pair times its power, as one with power 1: many are then scored by one call."""
+    if isinstance(term, TreeSum):
+        return replace(term, values=power * term.values), 1.0
+    if isinstance(term, PairTable):
+        return replace(term, table=power * term.table), 1.0
+    return term, power
+
+
+@dataclass(frozen=True, eq=False)
+class Beyond:
+    """What a score says of rows beyond the prior: log P(class | row) - log P(class)."""
+
+    score: Score
+    log_prior: Floats
+
+    def __call__(self, batch: Batch) -> Floats:
+        logs, finite = log_posterior(self.score.scored(batch)[0]), np.isfinite(self.log_prior)
+        return np.where(finite, logs - np.where(finite, self.log_prior, 0.0), logs)
+
+
 # The pool: the evidence of several models, each times its weight, added to one prior. A sum like any of its
 # members.
-
-REST = "(the rest)"
-"""The last term: what members could not tell attribute by attribute."""
-BLOCK = 4096
-"""Rows that are scored at a time."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -101,43 +153,12 @@ class PoolModel(Model):
     log_prior: Floats
     trial: Trial
 
-    def log_joint(self, batch: Batch) -> Matrix:
-        """log P(class) + the terms, in order, (rows, classes)."""
-        return self.scored(batch)[0]
-
-    def scored(self, batch: Batch) -> tuple[Matrix, dict[str, tuple[int, int]]]:
-        """`log_joint`, and the words of texts as the members that read any count them."""
-        words: dict[str, tuple[int, int]] = {}
-        for member in self.members:
-            if member.texts:
-                words |= member.scored(batch)[1]
-        out = np.empty((batch.rows, len(self.classes)))
-        for start in range(0, batch.rows, BLOCK):
-            rows = slice(start, start + BLOCK)
-            total = np.tile(self.log_prior, (len(out[rows]), 1))
-            for term in self._lines(batch if batch.rows <= BLOCK else batch.sliced(rows)).values():
-                total += term
-            out[rows] = total
-        return out, words
-
-    def terms(self, batch: Batch) -> Terms:
-        """The prior, then what each attribute, set of attributes or member says."""
-        lines = self._lines(batch)
-        prior = np.tile(self.log_prior, (batch.rows, 1))
-        last = "rounding" if REST in lines else "attribute"
-        return Terms(("prior", *lines), np.stack([prior, *lines.values()], axis=1), last=last)  # type: ignore[arg-type]
-
-    def _lines(self, batch: Batch) -> dict[str, Floats]:
-        """What is said by attribute, then by sets and members that are no sums, and last what is left over."""
-        names = [column.name for column in self.schema.attributes]
-        lines: dict[str, Floats] = {}
-        rest: dict[str, Floats] = {}
-        for whole, member, weight in zip(self._whole_lines, self.members, self.weights.tolist(), strict=True):
-            for name, said in member_evidence(member, batch, self.log_prior, whole, weight):
-                into = rest if name == REST else lines
-                into[name] = into[name] + said if name in into else said
-        ordered = {name: lines.pop(name) for name in names if name in lines}
-        return ordered | lines | rest
+    @cached_property
+    def score(self) -> Score:
+        """log P(class) + the terms of all members, weighed; those of one attribute are one line."""
+        order = [column.name for column in self.schema.attributes]
+        scores = [member.score for member in self.members]
+        return pool(scores, self.weights.tolist(), self.log_prior, self._titles, order)
 
     def choices(self) -> dict[str, tuple[str, str]]:
         """Which members were chosen: pools of the same members share that, whatever their weights."""
@@ -147,39 +168,6 @@ class PoolModel(Model):
     @cached_property
     def _titles(self) -> tuple[str, ...]:
         return learner_titles([member.learner for member in self.members])
-
-    @cached_property
-    def _whole_lines(self) -> tuple[str, ...]:
-        """What the one line of each member is called that is no sum over attributes: as its shape says, so that the
-        page and exports name it alike.
-        """
-        return tuple(map(whole_line, self.members, self._titles))
-
-    def shape(self) -> Score | None:
-        """One sum of all members' terms, those of one attribute put together where they are tables."""
-        return self._shape
-
-    @cached_property
-    def _shape(self) -> Score | None:
-        terms: list[tuple[object, float]] = []
-        for member, weight in zip(self.members, self.weights.tolist(), strict=True):
-            own = member.shape()
-            whole = None if own is None else sum_of(own)
-            if whole is None:
-                return None
-            terms += [(term, weight * whole[1] * power) for term, power in whole[0].powered]
-        joined = join_terms(terms, len(self.classes))
-        return Sum(self.log_prior, tuple(t for t, _ in joined), tuple(power for _, power in joined))
-
-    @property
-    def shapeless(self) -> str:  # type: ignore[override]
-        """The member that has no portable form, and how to do without it."""
-        for title, member in zip(self._titles, self.members, strict=True):
-            own = member.shape()
-            if own is None or sum_of(own) is None:
-                why = member.shapeless if own is None else "Its scores are not a sum of terms."
-                return f"{title} is a member of this pool. {why} Fit with --for sql (or onnx, pmml) to leave it out."
-        return "It has no portable form."
 
     def term_strengths(self) -> dict[tuple[str, ...], float]:
         """Those of members, weighed: what they say of the same attributes is taken to point the same way."""
@@ -230,7 +218,7 @@ class PoolModel(Model):
     def describer(self) -> Model:
         """The member of most weight that says how rows come about; where none does, naive Bayes from the same sums."""
         for h in sorted(range(len(self.members)), key=lambda h: (-self.weights[h], h)):
-            if self.members[h].generative and is_sum(self.members[h]):
+            if self.members[h].generative and self.members[h].score.is_sum:
                 return self.members[h]
         return NaiveBayes(text="multinomial").model(self.summary)
 
@@ -265,42 +253,6 @@ class PoolModel(Model):
         # How it did on held-out rows was said of other rows.
         old = Trial.none("The weights were chosen before these rows were learned or unlearned.")
         return {**self.search_state(), "trial": old.state(), "notes": list(old.notes())}
-
-
-def whole_line(model: Model, title: str) -> str:
-    """The name of all that a model says: of its block of attributes, where it is one, else of the model."""
-    own = None if is_sum(model) else model.shape()
-    found = None if own is None else sum_of(own)
-    names = () if found is None else tuple(getattr(term, "names", ()) for term in found[0].terms)
-    return " & ".join(names[0]) if len(names) == 1 and names[0] else f"all values by {title}"
-
-
-def member_evidence(
-    model: Model, batch: Batch, log_prior: Floats, whole: str, weight: float
-) -> list[tuple[str, Floats]]:
-    """What a model says of rows beyond the prior, times its weight, by attribute or set; of one that is no sum, in one
-    line."""
-    terms = None
-    if is_sum(model):
-        try:
-            terms = model.terms(batch)
-        except SettingError:
-            terms = None
-    if terms is None or terms.first != "prior":
-        logs = log_posterior(model, batch, model.classes)
-        finite = np.isfinite(log_prior)
-        return [(whole, weight * np.where(finite, logs - np.where(finite, log_prior, 0.0), logs))]
-    last = len(terms.names) - (terms.last != "attribute")
-    said = weight * terms.array
-    out = [(name, said[:, k]) for k, name in enumerate(terms.names) if 0 < k < last]
-    if terms.last in ("rounding", "evidence"):
-        out.append((REST, said[:, -1]))
-    return out
-
-
-def is_sum(model: Model) -> bool:
-    """Whether the scores of a model are a sum over attributes."""
-    return type(model).terms is not Model.terms
 
 
 # The sweeps of a pool: rows to choose by, kept in memory; where these are not all, what members want of all rows.

@@ -37,6 +37,7 @@ from likely.models.shapes.column import (
 )
 from likely.models.shapes.limits import FARTHEST, REACH, limit_distances
 from likely.models.shapes.score import (
+    REST,
     Clipped,
     Duels,
     Graph,
@@ -44,17 +45,24 @@ from likely.models.shapes.score import (
     Mixture,
     Normalised,
     OneDependence,
+    Opaque,
     Plane,
     Score,
     Shifted,
     Sum,
+    Terms,
     graph_of,
+    log_posterior,
+    over_classes,
+    shift,
     sum_of,
+    temper,
 )
 
 __all__ = [
     "FARTHEST",
     "REACH",
+    "REST",
     "Axis",
     "BinTable",
     "Block",
@@ -75,6 +83,7 @@ __all__ = [
     "MultivariateNormal",
     "Normalised",
     "OneDependence",
+    "Opaque",
     "PairTable",
     "Plane",
     "Presence",
@@ -85,6 +94,7 @@ __all__ = [
     "Slope",
     "Standard",
     "Sum",
+    "Terms",
     "Tree",
     "TreeSum",
     "WordScores",
@@ -94,5 +104,9 @@ __all__ = [
     "bin_of",
     "graph_of",
     "limit_distances",
+    "log_posterior",
+    "over_classes",
+    "shift",
     "sum_of",
+    "temper",
 ]

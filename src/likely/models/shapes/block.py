@@ -7,7 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -278,3 +279,42 @@ class Tree:
     """The parent of each axis; -1 for a root."""
     tables: tuple[Floats, ...]
     """P(level | parent's level, class) of each axis, (levels, parent's levels, classes)."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The attributes that it covers."""
+        return tuple(axis.name for axis in self.axes)
+
+    @property
+    def share_names(self) -> tuple[str, ...]:
+        """The attributes: what is said of them can be told one by one."""
+        return self.names
+
+    adds_up: ClassVar[bool] = True
+    """Whether the shares, added in order, are all that it says, to the last bit."""
+
+    def shares(self, batch: Batch) -> Floats:
+        """One share for each attribute, (attributes, rows, classes).
+
+        Under a known parent (or none) a known cell's share is log P(cell | parent's cell, class). A missing attribute
+        cannot be told apart from what lies below it: its share is the log of the sum, over its levels, of what the
+        cells below it say together, up to the next known ones; those have the share 0, as has a missing attribute
+        with nothing known below it.
+        """
+        codes = np.empty((batch.rows, len(self.axes)), np.int32)
+        for k, axis in enumerate(self.axes):
+            codes[:, k] = axis.codes(batch.cells[axis.name])
+        sizes = np.array([len(axis.levels) for axis in self.axes], np.int64)
+        at = np.cumsum([0, *(table.size for table in self.tables)], dtype=np.int64)[:-1]
+        classes = self.tables[0].shape[2]
+        out = np.empty((batch.rows, len(self.axes), classes))
+        up, told = np.empty((int(sizes.sum()), classes)), np.empty(len(self.axes), np.int64)
+        first = np.cumsum(sizes) - sizes
+        kernels.tree_terms(codes, self.order, self.parents, first, sizes, at, self._log_table, up, told, out)
+        return out.transpose(1, 0, 2)
+
+    @cached_property
+    def _log_table(self) -> Floats:
+        """The logs of all tables, one after the other."""
+        with np.errstate(divide="ignore"):
+            return np.log(np.concatenate([table.reshape(-1) for table in self.tables]))  # type: ignore[no-any-return]

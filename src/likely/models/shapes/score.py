@@ -1,49 +1,381 @@
-"""How terms become the score of a model: their sum, a mixture of sums, duels; and what follows from that alone."""
+"""The score of a model as a value: prior + Σ power · term, or a node on top of such sums; and how it scores rows.
+
+This is the one definition of a score. `Score.scored` gives log scores, `Score.take_apart` the same sum line by line:
+adding the lines in order gives the score to the last bit. Knows terms and batches; no learner, no settings.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from likely.machinery.arrays import Floats
-from likely.models.shapes.block import Axis, Block, Tree
-from likely.models.shapes.column import Column
+from likely.models import kernels
+from likely.models.shapes.block import Axis, Block, JointTable, MultivariateNormal, PairTable, Tree, TreeSum
+from likely.models.shapes.column import Column, WordWeights
+from likely.models.shapes.tree_sets import TreeSets, codes_of
+from likely.table.batch import Batch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    Words = dict[str, tuple[int, int]]
+    """For each text column how many words there were, and how many are not known."""
 
-@dataclass(frozen=True, eq=False)
-class Sum:
-    """constant + power * term of each, in order."""
+BLOCK, ROOM = 8192, 2_000_000
+"""Rows scored at a time, so that their scores stay in the processor's cache; numbers that shares of terms may take."""
+REST = "(the rest)"
+"""The last line: what terms could not tell attribute by attribute."""
 
-    constant: Floats
-    terms: tuple[object, ...]
-    """Columns, blocks, curves, trees, joint tables, normal densities; a term of another kind has no portable form."""
-    powers: tuple[float, ...] | None = None
-    """None: each is 1."""
+
+@dataclass(frozen=True)
+class Terms:
+    """A log score taken apart, (rows, lines, classes). Adding the lines in order gives the score to the last bit."""
+
+    names: tuple[str, ...]
+    array: Floats
+    first: Literal["prior", "constant"] = "prior"
+    last: Literal["attribute", "same", "rounding", "evidence"] = "attribute"
+    """What comes last: another attribute; what is the same for all classes, and so no evidence; the same but for
+    rounding; or evidence that is no attribute's."""
+
+
+class Score(ABC):
+    """How a row gets a log score for each class."""
+
+    @abstractmethod
+    def scored(self, batch: Batch) -> tuple[Floats, Words]:
+        """The log score of each class for each row, and the words of texts, known or not."""
+
+    def take_apart(self, batch: Batch) -> Terms | None:
+        """The same as a sum over attributes and sets of them; None where it is none."""
+        return None
 
     @property
-    def powered(self) -> list[tuple[object, float]]:
+    def is_sum(self) -> bool:
+        """Whether it is a sum over attributes and sets of them."""
+        return False
+
+    @property
+    def opaque(self) -> Opaque | None:
+        """The first part of it that is no plain value, so that it cannot be taken elsewhere."""
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Opaque:
+    """A term that needs more than tables: the rows of training, chance, another model."""
+
+    name: str
+    rows: Callable[[Batch], Floats]
+    """What it adds to each row, (rows, classes)."""
+    why: str
+    """Why it cannot be taken elsewhere, as a sentence."""
+    names: tuple[str, ...] = ()
+
+    def add(self, batch: Batch, out: Floats) -> None:
+        """Add its term to each row of `out`."""
+        out += self.rows(batch)
+
+
+@dataclass(frozen=True, eq=False)
+class Sum(Score):
+    """constant + power * term of each, in order. Terms of one name are one line: they are added to each other first."""
+
+    constant: Floats
+    terms: tuple[Any, ...]
+    """Columns, blocks, curves, trees, joint tables, normal densities, opaque terms."""
+    powers: tuple[float, ...] | None = None
+    """None: each is 1."""
+    whole: bool = False
+    """Whether one term says all there is to say, of all attributes at once: then it is no sum over attributes."""
+
+    @property
+    def powered(self) -> list[tuple[Any, float]]:
         """Each term with its power."""
         return list(zip(self.terms, self.powers or (1.0,) * len(self.terms), strict=True))
 
+    @property
+    def is_sum(self) -> bool:
+        return not self.whole
+
+    @property
+    def opaque(self) -> Opaque | None:
+        return next((term for term in self.terms if isinstance(term, Opaque)), None)
+
+    @cached_property
+    def lines(self) -> tuple[Line, ...]:
+        """The lines, in order; terms whose shares are not exact come last, each as a whole."""
+        found: dict[str, list[Part]] = {}
+        rest: list[Part] = []
+        for term, power in self.powered:
+            if not share_names(term):
+                found.setdefault(line_name(term), []).append(Part(term, power))
+            elif not term.adds_up:
+                rest.append(Part(term, power))
+            else:
+                for k, name in enumerate(share_names(term)):
+                    found.setdefault(name, []).append(Part(term, power, k))
+        return tuple(Line(name, tuple(parts)) for name, parts in (*found.items(), *([(REST, rest)] if rest else [])))
+
+    @cached_property
+    def lines_apart(self) -> tuple[Line, ...]:
+        """The same with shares that are not exact in the lines of their attributes; what is left of them comes last."""
+        loose = [(term, power) for term, power in self.powered if share_names(term) and not term.adds_up]
+        if not loose:
+            return self.lines
+        found = {line.name: line.parts for line in self.lines[:-1]}
+        for term, power in loose:
+            for k, name in enumerate(share_names(term)):
+                found[name] = (*found.get(name, ()), Part(term, power, k))
+        return (*(Line(name, parts) for name, parts in found.items()), Line(REST, ()))
+
+    @cached_property
+    def steps(self) -> tuple[Line | TreeRun, ...]:
+        """The lines, those of trees that follow each other joined: their nodes are scored by one call."""
+        out: list[Line | TreeRun] = []
+        run: list[Line] = []
+        for line in (*self.lines, None):
+            if line is not None and line.tree is not None and fits_run(line.tree, run):
+                run.append(line)
+                continue
+            if run:
+                out.append(TreeRun.of(run))
+            run = [line] if line is not None and line.tree is not None else []
+            out += [line] if line is not None and line.tree is None else []
+        return tuple(out)
+
+    @cached_property
+    def block(self) -> int:
+        """How many rows are scored at a time."""
+        shares = sum(len(share_names(term)) for term in self.terms)
+        return max(1, min(BLOCK, ROOM // (shares * len(self.constant)))) if shares else BLOCK
+
+    def scored(self, batch: Batch) -> tuple[Floats, Words]:
+        """The lines, added in order to the constant."""
+        out = np.empty((batch.rows, len(self.constant)))
+        out[:] = self.constant
+        words = {text.name: (0, 0) for text in self.terms if isinstance(text, WordWeights)}
+        for start in range(0, batch.rows, self.block):
+            rows = slice(start, start + self.block)
+            work = Work(batch if batch.rows <= self.block else batch.sliced(rows))
+            for step in self.steps:
+                step.add(work, out[rows])
+            for name, (all_, unknown) in work.words.items():
+                words[name] = words[name][0] + all_, words[name][1] + unknown
+        return out, words
+
+    def take_apart(self, batch: Batch) -> Terms | None:
+        """The constant and the lines, by the same code as `scored`."""
+        if not self.is_sum:
+            return None
+        lines = self.lines_apart
+        out = np.zeros((1 + len(lines), batch.rows, len(self.constant)))
+        out[0] = self.constant
+        work, at = Work(batch), 1
+        exact = lines is self.lines
+        for step in self.steps if exact else lines[:-1]:
+            step.add_apart(work, out[at : at + step.count])
+            at += step.count
+        if not exact:
+            out[-1] = left_over(out[:-1], self.scored(batch)[0])
+        names = ("prior", *(line.name for line in lines))
+        return Terms(names, out.transpose(1, 0, 2), last="attribute" if exact else "rounding")
+
+
+def left_over(parts: Floats, whole: Floats) -> Floats:
+    """What must come last for the parts, added in order, to be the whole (but for rounding)."""
+    so_far = np.zeros_like(whole)
+    for part in parts:
+        so_far = so_far + part
+    with np.errstate(invalid="ignore"):
+        out = whole - so_far
+    return np.where(np.isfinite(whole) & np.isfinite(so_far), out, np.where(np.isneginf(so_far), 0.0, whole))
+
+
+class Work:
+    """What is known of the rows of a block while they are scored: codes of axes and shares of terms, made once."""
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch = batch
+        self.codes: dict[int, NDArray[np.int32]] = {}
+        """By axis: two models may cut one attribute in different ways."""
+        self.shares: dict[int, Floats] = {}
+        self.words: Words = {}
+
+    def shares_of(self, term: Any) -> Floats:
+        """What a term says, attribute by attribute, (shares, rows, classes)."""
+        if id(term) not in self.shares:
+            self.shares[id(term)] = term.shares(self.batch)
+        return self.shares[id(term)]
+
 
 @dataclass(frozen=True, eq=False)
-class Normalised:
+class Part:
+    """A term in a line: all that it says, or its share number `share`, times `power`."""
+
+    term: Any
+    power: float
+    share: int | None = None
+
+    def add(self, work: Work, out: Floats) -> None:
+        """Add it to each row of `out`."""
+        if not self.power:
+            return
+        if self.share is not None:
+            said = work.shares_of(self.term)[self.share]
+            out += said if self.power == 1.0 else self.power * said
+        elif self.power == 1.0:
+            self._add_whole(work, out)
+        else:
+            each = np.zeros_like(out)
+            self._add_whole(work, each)
+            out += self.power * each
+
+    def _add_whole(self, work: Work, out: Floats) -> None:
+        if isinstance(self.term, PairTable):
+            self.term.add_codes([codes_of(axis, work.batch, work.codes) for axis in self.term.axes], out)
+            return
+        words = self.term.add(work.batch, out)
+        if words is not None:
+            work.words[self.term.name] = words
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """What one attribute or set of attributes says: one term, or several, which are added to each other first."""
+
+    name: str
+    parts: tuple[Part, ...]
+    count = 1
+
+    @property
+    def tree(self) -> TreeSum | None:
+        """The sum of trees that it is, where it is one."""
+        if len(self.parts) != 1 or self.parts[0].power != 1.0 or not isinstance(self.parts[0].term, TreeSum):
+            return None
+        return self.parts[0].term
+
+    def add(self, work: Work, out: Floats) -> None:
+        """Add it to each row of `out`."""
+        if len(self.parts) == 1:
+            self.parts[0].add(work, out)
+            return
+        room = np.zeros_like(out)
+        self.add_apart(work, room[None])
+        out += room
+
+    def add_apart(self, work: Work, out: Floats) -> None:
+        """Add it to the one place of `out`, (1, rows, classes), which holds nothing yet."""
+        for part in self.parts:
+            part.add(work, out[0])
+
+
+@dataclass(frozen=True, eq=False)
+class TreeRun:
+    """Several lines, each of which is one sum of trees."""
+
+    trees: TreeSets
+    count: int
+
+    @classmethod
+    def of(cls, lines: Sequence[Line]) -> TreeRun:
+        """These lines, whose axes of one name are the same."""
+        return cls(TreeSets.join([line.tree for line in lines if line.tree is not None]), len(lines))
+
+    def add(self, work: Work, out: Floats) -> None:
+        """Add all of them to each row of `out`."""
+        self.trees.add(work.batch, work.codes, out[None])
+
+    def add_apart(self, work: Work, out: Floats) -> None:
+        """Add each to its place in `out`, (lines, rows, classes)."""
+        self.trees.add(work.batch, work.codes, out)
+
+
+def fits_run(tree: TreeSum, run: Sequence[Line]) -> bool:
+    """Whether the axes of a sum of trees are those of the run, where they have the same names."""
+    known = {axis.name: axis for line in run if line.tree is not None for axis in line.tree.axes}
+    return all(known.get(axis.name, axis) is axis for axis in tree.axes)
+
+
+def share_names(term: Any) -> tuple[str, ...]:
+    """What the shares of a term are called that can be told attribute by attribute; none where it is one line."""
+    names: tuple[str, ...] = getattr(term, "share_names", ())
+    return names
+
+
+def line_name(term: Any) -> str:
+    """What the line of a term is called."""
+    return " & ".join(term.names) if isinstance(term, (JointTable, MultivariateNormal)) else term.name
+
+
+@dataclass(frozen=True, eq=False)
+class Normalised(Score):
     """The scores inside, less the log of the sum of their exponentials: log P(class | row)."""
 
     inner: Score
 
+    @property
+    def is_sum(self) -> bool:
+        return self.inner.is_sum
+
+    @property
+    def opaque(self) -> Opaque | None:
+        return self.inner.opaque
+
+    def scored(self, batch: Batch) -> tuple[Floats, Words]:
+        out, words = self.inner.scored(batch)
+        out += _normaliser(out)
+        return out, words
+
+    def take_apart(self, batch: Batch) -> Terms | None:
+        """Those inside, and last what normalises the row, the same for all classes."""
+        inner = self.inner.take_apart(batch)
+        if inner is None:
+            return None
+        total = inner.array[:, 0].copy()
+        for k in range(1, inner.array.shape[1]):
+            total += inner.array[:, k]
+        last = np.broadcast_to(_normaliser(total), total.shape)[:, None]
+        array = np.concatenate([inner.array, last], axis=1)
+        return Terms((*inner.names, "(normalised)"), array, inner.first, last="same")
+
+
+def _normaliser(scores: Floats) -> Floats:
+    """Minus the log of the sum of exp(scores), one for each row, (rows, 1)."""
+    top = scores.max(axis=1, keepdims=True)
+    return -(top + np.log(np.exp(scores - top).sum(axis=1, keepdims=True)))  # type: ignore[no-any-return]
+
 
 @dataclass(frozen=True, eq=False)
-class Shifted:
-    """The scores inside, plus `by`: another prior."""
+class Shifted(Score):
+    """The scores inside, plus `by`: another prior. Of a sum it is a sum (`shift`)."""
 
     inner: Score
     by: Floats
+
+    @property
+    def opaque(self) -> Opaque | None:
+        return self.inner.opaque
+
+    def scored(self, batch: Batch) -> tuple[Floats, Words]:
+        out, words = self.inner.scored(batch)
+        return out + self.by, words
+
+
+def shift(score: Score, by: Floats) -> Score:
+    """The score under a prior that is exp(by) times as large."""
+    match score:
+        case Sum():
+            return replace(score, constant=score.constant + by)
+        case Normalised(inner):
+            return Normalised(shift(inner, by))
+    return Shifted(score, by)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,31 +389,108 @@ class Member:
 
 
 @dataclass(frozen=True, eq=False)
-class Mixture:
+class Mixture(Score):
     """log of the sum over members of weight * P(class | row); a member that finds the row impossible says nothing."""
 
     members: tuple[Member, ...]
+    classes: tuple[str, ...]
+
+    @property
+    def opaque(self) -> Opaque | None:
+        return next((found for member in self.members if (found := member.inner.opaque) is not None), None)
+
+    def scored(self, batch: Batch) -> tuple[Floats, Words]:
+        out = np.full((batch.rows, len(self.classes)), -np.inf)
+        words: Words = {}
+        for member in self.members:
+            joint, told = member.inner.scored(batch)
+            words |= told
+            logs = temper(over_classes(log_posterior(joint), member.classes, self.classes), member.temperature)
+            np.logaddexp(out, np.log(member.weight) + logs, out=out)
+        return out, words
+
+
+def log_posterior(joint: Floats) -> Floats:
+    """log P(class | row) of log scores; a row that cannot be classified is all -inf."""
+    evidence = np.empty(len(joint))
+    kernels.normalise(np.array(joint, np.float64, order="C"), evidence)
+    return joint - np.where(np.isneginf(evidence), 0.0, evidence)[:, None]
+
+
+def over_classes(logs: Floats, own: tuple[str, ...], classes: tuple[str, ...]) -> Floats:
+    """Logs of a model's own classes over these classes; -inf for one that it does not know."""
+    if own == classes:
+        return logs
+    out = np.full((len(logs), len(classes)), -np.inf)
+    known = [k for k, name in enumerate(own) if name in classes]
+    out[:, [classes.index(own[k]) for k in known]] = logs[:, known]
+    return out
+
+
+def temper(logs: Floats, temperature: float) -> Floats:
+    """log of P(class)**temperature, normalised for each row; a row that is impossible throughout stays so.
+
+    >>> np.exp(temper(np.log([[0.9, 0.1]]), 0.5)).round(6).tolist()
+    [[0.75, 0.25]]
+    """
+    if temperature == 1.0:
+        return logs
+    out: Floats = logs * temperature
+    top = out.max(axis=1, keepdims=True, initial=-np.inf)
+    top = np.where(np.isneginf(top), 0.0, top)
+    with np.errstate(divide="ignore"):
+        total = np.log(np.exp(out - top).sum(axis=1, keepdims=True))
+    return out - top - np.where(np.isneginf(total), 0.0, total)
 
 
 @dataclass(frozen=True, eq=False)
-class Clipped:
+class Clipped(Score):
     """log of max(output, 0), over their sum; where no output is above 0, the largest (the first of equals) has all."""
 
     outputs: Sum
 
+    def scored(self, batch: Batch) -> tuple[Floats, Words]:
+        outputs, words = self.outputs.scored(batch)
+        positive = np.maximum(outputs, 0.0)
+        largest = positive.max(axis=1)
+        none = largest <= 0
+        positive[none, outputs[none].argmax(axis=1)] = 1.0
+        positive /= np.where(none, 1.0, largest)[:, None]  # before the sum, which could overflow
+        with np.errstate(divide="ignore"):
+            return np.log(positive / positive.sum(axis=1, keepdims=True)), words
+
 
 @dataclass(frozen=True, eq=False)
-class Duels:
+class Duels(Score):
     """Output k is at least 0: the first class of pair k wins, else the second. A class that wins all has everything;
     with `votes` each class has its share of the duels."""
 
     outputs: Sum
     pairs: tuple[tuple[int, int], ...]
     votes: bool
+    size: int
+    """How many classes there are."""
+
+    def scored(self, batch: Batch) -> tuple[Floats, Words]:
+        """All -inf where the duels disagree and that means "don't know"."""
+        outputs, words = self.outputs.scored(batch)
+        won = self.count_votes(outputs)
+        shares = won / len(self.pairs) if self.votes and self.pairs else np.where(won == self.size - 1, 1.0, 0.0)
+        with np.errstate(divide="ignore"):
+            return np.log(shares), words
+
+    def count_votes(self, outputs: Floats) -> Floats:
+        """How many duels each class wins, (rows, classes)."""
+        won = np.zeros((len(outputs), self.size))
+        for k, (a, b) in enumerate(self.pairs):
+            first = outputs[:, k] >= 0  # a draw goes to the first class
+            won[:, a] += first
+            won[:, b] += ~first
+        return won
 
 
 @dataclass(frozen=True, eq=False)
-class OneDependence:
+class OneDependence(Score):
     """log of the mean, over the cells that may be parents, of P(class, cell) * product of P(other cell | class, cell).
 
     Cells are numbered over all axes, axis after axis. Where no cell of the row serves: prior + sum of alone.
@@ -95,8 +504,18 @@ class OneDependence:
     given: Floats
     """(parent's cell, cell, class)"""
 
-
-Score: TypeAlias = Sum | Normalised | Shifted | Mixture | Clipped | Duels | OneDependence
+    def scored(self, batch: Batch) -> tuple[Floats, Words]:
+        classes, first = len(self.prior), 0
+        out, cells = np.empty((batch.rows, classes)), np.empty((batch.rows, len(self.axes)), np.int32)
+        for k, axis in enumerate(self.axes):
+            codes = axis.codes(batch.cells[axis.name])
+            cells[:, k] = np.where(codes < 0, np.int32(-1), codes + np.int32(first))
+            first += len(axis.levels)
+        there = np.empty(len(self.axes), np.int32)
+        top, total, score = np.empty(classes), np.empty(classes), np.empty(classes)
+        tables = (self.joint, self.given, self.prior, self.alone)
+        kernels.one_dependence(cells, self.serves, *tables, there, top, total, score, out)
+        return out, {}
 
 
 @dataclass(frozen=True)

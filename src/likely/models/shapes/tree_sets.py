@@ -53,15 +53,19 @@ class TreeSets:
             np.ascontiguousarray(np.concatenate([own.values for own in sets])),
         )
 
-    def add(self, batch: Batch, codes: dict[str, NDArray[np.int32]], out: Floats) -> None:
+    def add(self, batch: Batch, codes: dict[int, NDArray[np.int32]], out: Floats) -> None:
         """Add what each set says of each row to its place in `out`, (sets, rows, classes), or all to the one place.
 
-        `codes` are those of attributes that are known already.
+        `codes` are those of axes that are known already (`codes_of`).
         """
-        for axis in self.axes:
-            if axis.name not in codes:
-                codes[axis.name] = axis.codes(batch.cells[axis.name])
-        each = np.stack([codes[axis.name] for axis in self.axes], axis=1)
+        each = np.stack([codes_of(axis, batch, codes) for axis in self.axes], axis=1)
         room = np.empty(self.values.shape[1])
         nodes = self.axis, self.below, self.left, self.values
         kernels.add_trees(np.ascontiguousarray(each, np.int32), self.roots, self.bounds, *nodes, room, out)
+
+
+def codes_of(axis: Axis, batch: Batch, codes: dict[int, NDArray[np.int32]]) -> NDArray[np.int32]:
+    """The codes of an axis in a batch, made once."""
+    if id(axis) not in codes:
+        codes[id(axis)] = axis.codes(batch.cells[axis.name])
+    return codes[id(axis)]

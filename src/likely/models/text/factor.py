@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.errors import shown
-from likely.machinery.arrays import Bytes, Floats, Hashes, Ints, Longs
+from likely.machinery.arrays import Bytes, Floats, Hashes, Ints, Longs, take_pages
 from likely.machinery.jit import kernel
-from likely.machinery.threads import take_pages
 from likely.models.fractions import Quotient, as_written
 from likely.models.shapes import Exhibit, WordSettings, WordWeights
 from likely.models.text.settings import Text

@@ -17,7 +17,8 @@ from likely.machinery.jit import kernel
 from likely.machinery.threads import in_order
 from likely.models.contracts import Learner, Model, Search
 from likely.models.heldout.kept_rows import GatheredRows, KeptRows, recode_target, sum_rows
-from likely.models.knowledge import Knowledge, known_classes
+from likely.models.knowledge import Knowledge
+from likely.models.known import known_classes
 from likely.models.model import learnable
 from likely.models.text.factor import LEAST, HeldOutRows, best_scales
 from likely.models.text.settings import Text

@@ -13,8 +13,7 @@ from likely.errors import SettingError, shown
 from likely.portable import forms
 from likely.portable.forms import MISSING, UNSEEN, Attribute, Axis, PairTerm, Portable, TreesTerm
 from likely.portable.joint_terms import code_on
-from likely.portable.languages.flatten import Flat, flatten
-from likely.portable.languages.quadratic import patterns
+from likely.portable.languages.flatten import Flat, flatten, patterns
 from likely.portable.logs import TIE
 from likely.portable.reading import Cell, cell_of
 

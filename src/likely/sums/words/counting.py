@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.errors import SettingError
-from likely.machinery.arrays import Hashes, Ints, Longs
+from likely.machinery.arrays import Hashes, Ints, Longs, take_pages
 from likely.machinery.jit import kernel
-from likely.machinery.threads import take_pages
 from likely.sums import state as files
 from likely.sums.contracts import EVERY_ROW_ONE, State, Weights
 from likely.sums.exact import Exact

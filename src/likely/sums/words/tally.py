@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from likely.machinery.arrays import Bytes, Floats, Longs
+from likely.machinery.arrays import Bytes, Floats, Longs, take_pages
 from likely.machinery.jit import kernel
-from likely.machinery.threads import take_pages
 from likely.sums.contracts import State
 from likely.sums.exact import Exact
 from likely.sums.state import read_bytes, read_whole, require

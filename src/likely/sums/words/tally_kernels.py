@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.machinery.arrays import Floats, Hashes, Ints, Longs, Whole
+from likely.machinery.arrays import Floats, Hashes, Ints, Longs, Whole, take_pages
 from likely.machinery.jit import inner, kernel
-from likely.machinery.threads import take_pages
 from likely.sums.words.reading import GROUP_AT, SIZES, TIMES_AT
 
 if TYPE_CHECKING:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.machinery.arrays import Bytes, Hashes, Ints, Longs, Whole
+from likely.machinery.arrays import Bytes, Hashes, Ints, Longs, Whole, take_pages
 from likely.machinery.jit import inner, kernel
-from likely.machinery.threads import take_pages
 from likely.sums.state import require
 from likely.sums.words.reading import LONG_AT, NUMBER_AT, Table
 from likely.sums.words.tally_kernels import radix_sort

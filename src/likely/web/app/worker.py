@@ -17,8 +17,8 @@ from likely.apply.fitting import load_model
 from likely.apply.predict import predict_table
 from likely.errors import LikelyError, SettingError
 from likely.evaluate.compare import compare
-from likely.evaluate.curve import study_further
 from likely.evaluate.look import Look, look
+from likely.evaluate.study import study_further
 from likely.intake.reading import Reading, read_learner
 from likely.intake.summarize import inspect_columns
 from likely.machinery.threads import listening
