@@ -22,6 +22,7 @@ def java() -> bool:
     return os.access(os.path.join(home, "bin", "java"), os.X_OK) if home else shutil.which("java") is not None
 
 
+@pytest.hookimpl(tryfirst=True)  # before groups are read
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """One worker runs them all: starting Spark takes longer than most tests."""
     for item in items:
