@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("site")  # one worker, as building it takes longer than all that is asked of it
 ROOT = Path(__file__).resolve().parents[2]
 SHOWS = {
     "course/3-counting.html": "L(yes) = 9/14 × 2/9 × 3/9 × 3/9 × 3/9 = 1/189 = 0.005291",

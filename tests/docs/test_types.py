@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("types")  # one worker, as each checker reads everything once
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON = re.compile(r"^```python[^\n]*\n(?P<code>.*?)^```", re.DOTALL | re.MULTILINE)
 

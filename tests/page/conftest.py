@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-
-@pytest.hookimpl(tryfirst=True)  # before groups are read
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One worker runs all tests of a file: they share pages, which take longer to make than to look at."""
-    for item in items:
-        if item.path.parent == Path(__file__).parent:
-            item.add_marker(pytest.mark.xdist_group(f"page/{item.path.stem}"))
 
 
 class Watched:

@@ -56,7 +56,7 @@ _FITTED: dict[str, tuple[Fitted, Ran, bytes]] = {}
 """What three tests ask about is learned once, as one worker runs the three."""
 
 
-@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.xdist_group(f"truth/{name}")) for name in CASES])
+@pytest.fixture(params=CASES)
 def fitted(request: pytest.FixtureRequest, run: Callable[..., Ran], tmp_path: Path) -> tuple[Fitted, Ran]:
     """A model that the command line made, beside the same one made by the library; `m.likely` is its file."""
     case = CASES[request.param]
