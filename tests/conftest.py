@@ -5,6 +5,7 @@ Must not import likely, so that a broken package fails in the tests that need it
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import shutil
@@ -25,10 +26,22 @@ settings.register_profile("random", deadline=None, print_blob=True)
 settings.load_profile("random" if os.environ.get("LIKELY_RANDOM") else "suite")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """What is collected stays to the end: who looks for garbage, as some tests do, need not walk it each time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
+
+
 TOGETHER = (
     r"(tests/spark)/",  # starting Spark takes longer than most of its tests
     r"(tests/page/\w+)\.py",  # they share pages, which take longer to make than to look at
     r"(tests/docs/test_(?:site|types))\.py",  # a site, and what type checkers say of all programs
+    r"(tests/web/test_app(?:_browser)?)\.py",  # a running app
     r"(tests/truth/test_models)\.py::\w+(\[.*\])",  # a model of each table
 )
 """Tests that one worker runs, because they share what is dear: those of which such a pattern finds the same groups."""
