@@ -11,6 +11,9 @@ unset PYTHONDONTWRITEBYTECODE || :
 # Kernels are compiled at first use here: only those that are used, and anew when their source changes.
 LIKELY_KERNELS=later
 export LIKELY_KERNELS
+# Threads of OpenBLAS wait for work by spinning; the command line does without them too.
+OPENBLAS_NUM_THREADS=${OPENBLAS_NUM_THREADS:-1}
+export OPENBLAS_NUM_THREADS
 
 is_new_enough() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; }
 has_venv() { "$1" -c 'import ensurepip, venv' >/dev/null 2>&1; }

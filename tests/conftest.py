@@ -5,7 +5,9 @@ Must not import likely, so that a broken package fails in the tests that need it
 
 from __future__ import annotations
 
+import gc
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +24,45 @@ ROOT = Path(__file__).resolve().parent.parent
 settings.register_profile("suite", deadline=None, print_blob=True, derandomize=True, database=None)
 settings.register_profile("random", deadline=None, print_blob=True)
 settings.load_profile("random" if os.environ.get("LIKELY_RANDOM") else "suite")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """What is collected stays to the end: who looks for garbage, as some tests do, need not walk it each time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
+
+
+TOGETHER = (
+    r"(tests/spark)/",  # starting Spark takes longer than most of its tests
+    r"(tests/page/\w+)\.py",  # they share pages, which take longer to make than to look at
+    r"(tests/docs/test_(?:site|types))\.py",  # a site, and what type checkers say of all programs
+    r"(tests/web/test_app(?:_browser)?)\.py",  # a running app
+    r"(tests/truth/test_models)\.py::\w+(\[.*\])",  # a model of each table
+)
+"""Tests that one worker runs, because they share what is dear: those of which such a pattern finds the same groups."""
+
+
+def group_of(test: str) -> str:
+    """The name of the tests that are run together with this one; its own, for most."""
+    found = (re.match(pattern, test) for pattern in TOGETHER)
+    return next(("".join(one.groups()) for one in found if one), test)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Large groups first, then test by test. (xdist's own groups have no effect with pytest 9.2: it renames tests.)"""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Grouped(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return group_of(nodeid)
+
+    return Grouped(config, log)
 
 
 FLAGS = [

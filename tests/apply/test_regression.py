@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from cli.conftest import run_here as run
 
 import likely
 from likely.errors import LikelyError
@@ -74,15 +73,11 @@ def test_sentences(arguments: dict[str, object], sentence: str) -> None:
         likely.regress(rows, **{"target": "y", **arguments})  # type: ignore[arg-type]
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "likely", *arguments], capture_output=True, text=True, check=False)
-
-
 def test_the_command(examples: Path) -> None:
     done = run("regress", str(examples / "iris.csv"), "petal_width")
-    assert done.returncode == 0, done.stderr
-    assert "explain 95.4 % of the variance of petal_width" in done.stdout and "petal_width = 0.0842117" in done.stdout
-    found = json.loads(run("regress", str(examples / "iris.csv"), "petal_width", "--ridge", "10", "--json").stdout)
+    assert done.code == 0, done.err
+    assert "explain 95.4 % of the variance of petal_width" in done.out and "petal_width = 0.0842117" in done.out
+    found = json.loads(run("regress", str(examples / "iris.csv"), "petal_width", "--ridge", "10", "--json").out)
     assert found["target"] == "petal_width" and 0.9 < found["r2"] < 0.954 and found["residual"] is None
     wrong = run("regress", str(examples / "iris.csv"), "species")
-    assert wrong.returncode == 2 and "species" in wrong.stderr and "Traceback" not in wrong.stderr
+    assert wrong.code == 2 and "species" in wrong.err and "Traceback" not in wrong.err

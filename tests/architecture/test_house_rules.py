@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import ast
 import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -131,3 +134,24 @@ def test_the_path_rule_catches(folder: str) -> None:
         f"/{folder}shop/a",
     ):
         assert not list(own_paths(text)), text
+
+
+def test_tests_that_share_what_is_dear_are_run_by_one_worker(tmp_path: Path) -> None:
+    """Marks of groups, which xdist reads, once had no effect: Spark was started twice, and nobody saw it."""
+    text = "import os, pytest\n@pytest.mark.parametrize('k', range(8))\ndef test_some(k):\n    "
+    (tmp_path / "tests" / "page").mkdir(parents=True)
+    opened = "open(os.environ['PYTEST_XDIST_WORKER'], 'w').close()\n"
+    (tmp_path / "tests" / "page" / "test_any.py").write_text(text + opened)
+    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path / "tests")
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --import-mode=importlib -p no:cacheprovider\n")
+    words = [sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup", "tests"]
+    subprocess.run(words, cwd=tmp_path, check=True, capture_output=True)
+    assert len(list(tmp_path.glob("gw*"))) == 1
+
+
+def test_groups_of_tests_are_those_of_files_that_are_there() -> None:
+    patterns = re.findall(r'^    r"\(?(tests/.*?)",', (ROOT / "tests" / "conftest.py").read_text(), re.MULTILINE)
+    files = [path.relative_to(ROOT).as_posix() + "::test_some[x]" for path in (ROOT / "tests").rglob("test_*.py")]
+    assert len(patterns) >= 5
+    for pattern in patterns:
+        assert any(re.match(f"({pattern}", file) for file in files), pattern

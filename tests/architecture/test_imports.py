@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
@@ -210,12 +211,21 @@ def circles(imports: list[Import]) -> list[str]:
     return []
 
 
+@cache
 def house() -> list[Import]:
     """Every import of the package."""
     found: list[Import] = []
     for path in sorted(SOURCE.rglob("*.py")):
         found += imports_of(path.relative_to(SOURCE).as_posix(), path.read_text(encoding="utf-8"))
     return found
+
+
+@cache
+def source_trees() -> dict[str, ast.Module]:
+    """Every module of the package, read once for all who ask."""
+    return {
+        MEASURE.module_of(path, SOURCE): ast.parse(path.read_text(encoding="utf-8")) for path in SOURCE.rglob("*.py")
+    }
 
 
 def test_imports_go_one_way() -> None:
@@ -230,15 +240,13 @@ def test_rooms_form_no_circle() -> None:
 
 def test_neither_files_nor_packages_form_a_circle() -> None:
     """Imports inside functions and for type checkers count: a circle that is hidden is still one."""
-    files = {path.relative_to(SOURCE).as_posix(): path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py")}
-    found = all_circles(files)
+    packages = {MEASURE.module_of(path, SOURCE) for path in SOURCE.rglob("__init__.py")}
+    found = all_circles(source_trees(), packages)
     assert not found, "\n".join(found)
 
 
-def all_circles(files: dict[str, str]) -> list[str]:
+def all_circles(trees: dict[str, ast.Module], packages: set[str]) -> list[str]:
     """Circles of files, and of packages seen from each folder, by scripts/measure."""
-    trees = {MEASURE.module_of(SOURCE / file, SOURCE): ast.parse(text) for file, text in files.items()}
-    packages = {MEASURE.module_of(SOURCE / file, SOURCE) for file in files if file.endswith("__init__.py")}
     graph, _ = MEASURE.import_graph(trees, packages)
     graph.pop("likely", None)  # the front door opens onto every room, and rooms take what is public from it
     graph = {here: there - {"likely"} for here, there in graph.items()}
@@ -258,7 +266,9 @@ def all_circles(files: dict[str, str]) -> list[str]:
     ],
 )
 def test_a_hidden_circle_is_found(files: dict[str, str]) -> None:
-    assert all_circles({"__init__.py": "", "a/__init__.py": "", **files})
+    files = {"__init__.py": "", "a/__init__.py": "", **files}
+    trees = {MEASURE.module_of(SOURCE / file, SOURCE): ast.parse(text) for file, text in files.items()}
+    assert all_circles(trees, {name for file, name in zip(files, trees, strict=True) if file.endswith("__init__.py")})
 
 
 def test_no_folder_is_crowded() -> None:
@@ -268,10 +278,7 @@ def test_no_folder_is_crowded() -> None:
 
 
 def test_nobody_outside_asks_a_model_for_its_class() -> None:
-    trees = {
-        MEASURE.module_of(path, SOURCE): ast.parse(path.read_text(encoding="utf-8")) for path in SOURCE.rglob("*.py")
-    }
-    found = MEASURE.class_tests(trees)
+    found = MEASURE.class_tests(source_trees())
     assert not found, "\n".join(["models answer for themselves through contracts and shapes:", *found])
 
 

@@ -48,6 +48,24 @@ class Kept(io.BytesIO):
         self.flush()
 
 
+def run_here(*args: object, stdin: bytes = b"", encoding: str = "utf-8") -> Ran:
+    """Run a command in this process, in the folder it is in."""
+    out, err = Kept(), Kept()
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        patch.setattr(sys, "stdout", io.TextIOWrapper(out, encoding=encoding, newline=""))
+        patch.setattr(sys, "stderr", io.TextIOWrapper(err, encoding=encoding, newline=""))
+        try:
+            code = run_command([str(a) for a in args])
+        finally:
+            for stream in (sys.stdout, sys.stderr):
+                if not stream.closed:
+                    stream.flush()
+            signal.signal(signal.SIGTERM, before)
+    return Ran(code, out.getvalue().decode(encoding), err.getvalue().decode(encoding))
+
+
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Callable[..., Ran]:
     """Run a command in an empty folder, in this process. A look writes its page only in the tests of pages."""
@@ -57,21 +75,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixture
     def command(*args: object, stdin: bytes = b"", encoding: str = "utf-8") -> Ran:
         if args[:1] == ("look",) and not pages and not {"--no-page", "-o", "--out"} & set(map(str, args)):
             args = ("look", "--no-page", *args[1:])
-        out, err = Kept(), Kept()
-        before = signal.getsignal(signal.SIGTERM)
-        with monkeypatch.context() as patch:
-            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-            patch.setattr(sys, "stdout", io.TextIOWrapper(out, encoding=encoding, newline=""))
-            patch.setattr(sys, "stderr", io.TextIOWrapper(err, encoding=encoding, newline=""))
-            try:
-                code = run_command([str(a) for a in args])
-            finally:
-                for stream in (sys.stdout, sys.stderr):
-                    if not stream.closed:
-                        stream.flush()
-                signal.signal(signal.SIGTERM, before)
+        ran = run_here(*args, stdin=stdin, encoding=encoding)
         assert not list(tmp_path.glob(".*.part")), "something was written half"
-        return Ran(code, out.getvalue().decode(encoding), err.getvalue().decode(encoding))
+        return ran
 
     return command
 

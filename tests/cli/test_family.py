@@ -189,9 +189,7 @@ def test_compare_as_a_table_and_as_json(run, examples) -> None:
     assert (
         "on 14 rows, cross-validated in 3 folds" in ran.out and "FullBayes was not compared: FullBayes takes" in ran.out
     )
-    told = [
-        run("compare", examples / "weather_mixed.csv", "play", "--json", "--threads", n).done().out for n in (1, 2, 4)
-    ]
+    told = [run("compare", examples / "weather_mixed.csv", "play", "--json", "--threads", n).done().out for n in (1, 3)]
     assert len(set(told)) == 1
     record = json.loads(told[0])
     assert (record["folds"], record["rows"], record["seed"]) == (7, 14, 0)
@@ -301,7 +299,7 @@ def test_hard_tables_give_a_defined_result_or_a_sentence(table, run, write) -> N
                 shares = [float(x) for x in row.split(",")[1:] if x]
                 assert not any(map(math.isnan, shares)) and (not shares or math.isclose(sum(shares), 1, rel_tol=1e-9))
         run("show", "m.likely").done()
-    ran = run("compare", "t.csv", "y", *weight)
+    ran = run("compare", "t.csv", "y", "--folds", 3, *weight)
     if table == "one class":
         ran.refused("the same class 'c'")
     else:

@@ -5,20 +5,18 @@ from __future__ import annotations
 import csv
 import json
 import math
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cli.conftest import Ran, run_here
 
 import likely
 from likely.apply.predict import score_table
 
 
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "likely", "score", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+def run(*arguments: object) -> Ran:
+    return run_here("score", *arguments)
 
 
 @pytest.fixture(scope="module")
@@ -31,28 +29,28 @@ def density(tmp_path_factory: Any, examples: Path) -> Path:
 def test_the_sum_the_mean_and_the_rows(density: Path, examples: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     done = run(examples / "people.csv", "--model", density, "-o", out, "--lowest", 2)
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     with open(out, encoding="utf-8") as file:
         values = [float(row["log_density"]) for row in csv.DictReader(file)]
     assert values == pytest.approx([math.log(0.1)] * 10)
-    assert f"{10 * math.log(0.1):.8g}" in done.stdout and "log P of all 10 rows" in done.stdout
-    assert [line.split()[0] for line in done.stdout.splitlines()[4:6]] == ["1", "2"]
+    assert f"{10 * math.log(0.1):.8g}" in done.out and "log P of all 10 rows" in done.out
+    assert [line.split()[0] for line in done.out.splitlines()[4:6]] == ["1", "2"]
 
 
 def test_json_and_rows_that_are_impossible(density: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.csv"
     other.write_text("height,weight,long_hair,sex\ns,l,y,f\nt,l,y,m\n?,l,,\n", encoding="utf-8")
     done = run(other, "--model", density, "--json")
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
     assert (found["rows"], found["impossible"], found["log_density"]) == (3, 1, None)
     assert found["lowest"][0] == {"row": 2, "log_density": None}
     assert found["lowest"][2]["log_density"] == pytest.approx(math.log(0.3))
     assert "impossible" in found["remarks"][0]
     piped = run(other, "--model", density, "-o", "-", "--keep")
-    assert piped.stdout.splitlines()[0] == "height,weight,long_hair,sex,log_density"
-    assert piped.stdout.splitlines()[2] == "t,l,y,m,-inf"
-    assert "log P of all 3 rows" in piped.stderr
+    assert piped.out.splitlines()[0] == "height,weight,long_hair,sex,log_density"
+    assert piped.out.splitlines()[2] == "t,l,y,m,-inf"
+    assert "log P of all 3 rows" in piped.err
 
 
 def test_a_classifier_gives_its_evidence(examples: Path, tmp_path: Path) -> None:
@@ -61,7 +59,7 @@ def test_a_classifier_gives_its_evidence(examples: Path, tmp_path: Path) -> None
     model.save(path)
     done = run(examples / "weather.csv", "--model", path, "--json")
     expected = model.posterior(examples / "weather.csv").log_evidence
-    assert json.loads(done.stdout)["log_density"] == pytest.approx(expected.sum())
+    assert json.loads(done.out)["log_density"] == pytest.approx(expected.sum())
 
 
 def test_a_model_without_a_density_says_so(examples: Path) -> None:
@@ -75,7 +73,7 @@ def test_held_out_rows_and_an_empty_table(density: Path, tmp_path: Path) -> None
     empty = tmp_path / "empty.csv"
     empty.write_text("height,weight,long_hair,sex\n", encoding="utf-8")
     done = run(empty, "--model", density, "-o", tmp_path / "none.csv")
-    assert done.returncode == 0 and "no rows" in done.stdout
+    assert done.code == 0 and "no rows" in done.out
     assert (tmp_path / "none.csv").read_text(encoding="utf-8") == "log_density\n"
     bad = run(empty, "--model", tmp_path / "nothing.likely")
-    assert bad.returncode == 2 and "Traceback" not in bad.stderr
+    assert bad.code == 2 and "Traceback" not in bad.err

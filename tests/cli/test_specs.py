@@ -68,7 +68,7 @@ def test_compare_takes_a_spec(run, write, table) -> None:
     assert set(by_name) == {"NaiveBayes", "s.toml"}
     assert by_name["s.toml"]["scores"]["accuracy"] == 1.0 > by_name["NaiveBayes"]["scores"]["accuracy"]
     assert by_name["s.toml"]["settings"].keys() == {"blocks", "knowledge"}
-    usual = json.loads(run("compare", table, "--spec", spec, "--json").done().out)
+    usual = json.loads(run("compare", table, "--spec", spec, "--folds", 3, "--json").done().out)
     assert {"s.toml", "Prior", "TreeAugmented"} <= {one["name"] for one in usual["learners"]}
     run("compare", table, "--spec", spec, "--type", "a=nominal").refused("already sets", "--type")
     run("compare", table).refused("TARGET")

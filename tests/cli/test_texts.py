@@ -119,8 +119,8 @@ def test_ugly_names_and_words(name: str, run, tmp_path) -> None:
 
 
 WILD = {
-    "long": "cheap prize " * 200_000,
-    "one word": "x" * 10_000_000,
+    "long": "cheap prize " * 40_000,
+    "one word": "x" * 1_000_000,
     "punctuation": "?!,.;:…" * 1000,
     "nulls": "win\x00prize\x00\x00 cheap",
     "right to left": "שלום עולם هذا نص prize",
@@ -133,13 +133,13 @@ WILD = {
 
 @pytest.mark.parametrize("kind", WILD)
 def test_wild_texts_from_end_to_end(kind: str, run, write, tmp_path) -> None:
-    rows = [line.rsplit(",", 2) for line in mails().splitlines()[1:]]
+    rows = [line.rsplit(",", 2) for line in mails(120).splitlines()[1:]]
     cells = [r[0] for r in rows]
     cells[5] = cells[100] = WILD[kind]
     classes = [r[2] if k % 10 else "" for k, r in enumerate(rows)]  # some rows have no class
     pq.write_table(pa.table({"body": cells, "y": classes}), tmp_path / "t.parquet")
     told = run("look", "t.parquet", "y").done().out
-    assert "24 rows have no class" in told
+    assert "12 rows have no class" in told
     run("fit", "t.parquet", "y", "-o", "t.likely").done()
     run("show", "t.likely", "body").done()
     run("predict", "t.likely", "t.parquet", "-o", "p.csv").done()

@@ -103,6 +103,7 @@ def test_weights_before_terms(kind: Any) -> None:
         assert chances == pytest.approx(posterior(form, row), abs=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_pmml_by_another_program(kind: Any) -> None:
     if shutil.which("java") is None:

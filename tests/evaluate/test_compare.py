@@ -131,7 +131,8 @@ def test_searches_are_those_of_refitting(name: str, examples: Path) -> None:
 @pytest.mark.parametrize("name", ["iris", "weather", "weather_mixed"])
 def test_a_learner_scores_alone_as_among_others(name: str, examples: Path) -> None:
     data, target = examples / f"{name}.csv", "species" if name == "iris" else "play"
-    record = likely.compare(data, target, seed=3)
+    more = {"folds": 3} if name == "iris" else {}
+    record = likely.compare(data, target, seed=3, **more)
     for one in record.learners:
         learner = LEARNERS[one.learner](**one.settings)
         if one.scores is None:
@@ -139,15 +140,15 @@ def test_a_learner_scores_alone_as_among_others(name: str, examples: Path) -> No
                 assert name != "iris" and "14 rows are too few to hold some out" in str(one.refused)
                 continue
             with pytest.raises(likely.LikelyError, match="would not fit"):
-                likely.look(data, target, learner, seed=3)
+                likely.look(data, target, learner, seed=3, **more)
             continue
-        alone = likely.look(data, target, learner, seed=3)
+        alone = likely.look(data, target, learner, seed=3, **more)
         assert (alone.scores, alone.dealing.folds) == (one.scores, record.dealing.folds), one.name
 
 
 def test_threads_and_the_order_of_learners_change_nothing() -> None:
     rows = some_rows(3000)
-    told = {likely.compare(rows, "y", weight="w", folds=3, threads=threads).json() for threads in (1, 2, 4)}
+    told = {likely.compare(rows, "y", weight="w", folds=3, threads=threads).json() for threads in (1, 3)}
     assert len(told) == 1
     (text,) = told
     found = json.loads(text)

@@ -80,6 +80,7 @@ def test_whole_numbers_that_measure_are_no_identifiers() -> None:
     assert likely.look(noise, "y", likely.NaiveBayes()).leaks == (), "identifiers that tell nothing do no harm"
 
 
+@pytest.mark.long
 def test_newsgroups(shared: Path) -> None:
     path = shared / "data" / "20news_bydate.parquet"
     if not path.exists():

@@ -1,11 +1,8 @@
-"""The examples run as they are, say what they should, and their types hold for users with either checker."""
+"""The examples run as they are, say what they should. That their types hold is seen to in tests/docs/test_types.py."""
 
 from __future__ import annotations
 
-import json
 import runpy
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -41,18 +38,8 @@ def test_it_runs_and_says_what_it_should(name: str, capsys: pytest.CaptureFixtur
         assert words in said, said
 
 
+@pytest.mark.long
 def test_the_census_itself_may_be_named(shared: Path, capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
     monkeypatch.setattr(sys, "argv", ["adult.py", str(shared / "data" / "adult.csv")])
     runpy.run_path(str(EXAMPLES / "adult.py"), run_name="__main__")
     assert "48,842 rows" in capsys.readouterr().out
-
-
-def test_pyright_agrees_with_the_types_that_examples_use() -> None:
-    # mypy is run over the examples with the sources (scripts/test).
-    program = shutil.which("pyright", path=str(Path(sys.executable).parent)) or shutil.which("pyright")
-    if program is None or subprocess.run([program, "--version"], capture_output=True, check=False).returncode:
-        pytest.skip("needs pyright, which cannot be had here")
-    words = [program, "--outputjson", "--pythonpath", sys.executable, str(EXAMPLES)]
-    done = subprocess.run(words, cwd=EXAMPLES.parent, capture_output=True, text=True, check=False)
-    found = json.loads(done.stdout)["generalDiagnostics"]
-    assert not [f"{d['file']}: {d['message']}" for d in found if d["severity"] == "error"]

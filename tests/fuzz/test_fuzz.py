@@ -17,6 +17,7 @@ COUNT = {"model": 120, "api": 120}
 HOSTILE = {".arrow": "table.arrow", ".arrows": "table.arrows", ".arff": "table.arff", ".likely": "model.bytes"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", TARGETS)
 def test_damaged_files_are_refused_or_handled(name: str) -> None:
     if name == "api":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -26,8 +27,8 @@ X, Y = FRAME[["sky", "x"]], FRAME["y"]
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "fit": likely.fit,
     "look": likely.look,
-    "compare": likely.compare,
-    "curve": likely.curve,
+    "compare": partial(likely.compare, folds=2),
+    "curve": partial(likely.curve, folds=2),
     "doctor": likely.doctor,
     "summarize": likely.summarize,
     "repeats": likely.repeats,

@@ -35,7 +35,7 @@ def test_no_statistic_is_forgotten() -> None:
 
 
 @STATISTICS
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(data=st.data(), seed=SEEDS)
 def test_rows_in_any_order_and_any_batches(statistic: type, data: st.DataObject, seed: int) -> None:
     case = data.draw(CASES[statistic])
@@ -43,7 +43,7 @@ def test_rows_in_any_order_and_any_batches(statistic: type, data: st.DataObject,
 
 
 @STATISTICS
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=st.data(), seed=SEEDS)
 def test_batches_of_many_tables(statistic: type, data: st.DataObject, seed: int) -> None:
     # Each batch brings labels of its own, in an order of its own; all go into one kind of statistic.
@@ -72,7 +72,7 @@ def test_a_profile_of_more_cells_than_it_keeps(data: st.DataObject, seed: int) -
 
 
 @pytest.mark.parametrize("tokens", TOKENS_OF_TEXT[1:], ids=str)
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=st.data(), seed=SEEDS)
 def test_words_under_other_settings(tokens: object, data: st.DataObject, seed: int) -> None:
     cases = data.draw(st.lists(of_words(tokens), min_size=1, max_size=4))

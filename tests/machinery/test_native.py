@@ -34,6 +34,7 @@ def run(program: str, *arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, capture_output=True, text=True)
 
 
+@pytest.mark.long
 def test_a_library_of_all_kernels_gives_the_bits_that_numba_gives(tmp_path: Path) -> None:
     """The whole library is built, as for a wheel, for what every processor here has; then nothing may be compiled."""
     variant = prebuilt.VARIANTS[prebuilt.machine_name()][-1]

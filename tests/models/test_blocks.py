@@ -82,7 +82,7 @@ def learned(learner: Any, rows: list[dict[str, Any]], names: str) -> Any:
 
 
 @given(tables(LEVELS), ASKED, st.sampled_from([0, 0.3, 1]), st.sampled_from(["skip", "reserve"]))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_one_block_of_all_levels_is_full_bayes(rows: Any, asked: Any, pseudo_count: float, unseen: Any) -> None:
     shared: dict[str, Any] = {"pseudo_count": pseudo_count, "unseen": unseen}
     block = learned(NB(blocks=(("c", "a", "b"),), **shared), rows, "abc")
@@ -94,7 +94,7 @@ def test_one_block_of_all_levels_is_full_bayes(rows: Any, asked: Any, pseudo_cou
 
 
 @given(tables(NUMBERS), ASKED, st.sampled_from([1e-3, 1e-6]), st.sampled_from(["auto", 0, 0.5]))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_one_block_of_all_numbers_is_full_bayes(rows: Any, asked: Any, floor: float, shrinkage: Any) -> None:
     shared: dict[str, Any] = {"variance_floor": floor, "shrinkage": shrinkage}
     block = learned(NB(blocks=(("x", "y", "z"),), **shared), rows, "xyz")
@@ -132,7 +132,7 @@ LEARNERS = st.builds(
 
 
 @given(tables(LEVELS | NUMBERS), ASKED, LEARNERS)
-@settings(max_examples=80)
+@settings(max_examples=40)
 def test_terms_working_file_and_sampling(rows: Any, asked: Any, learner: Any) -> None:
     model = learned(learner, rows, "abcxyz")
     (batch,) = model.batches(columns(asked, "abcxyz"))

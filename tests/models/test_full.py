@@ -107,13 +107,13 @@ def check_laws(table: list[dict[str, Any]], types: dict[str, str], learner: Any,
 
 
 @given(number_rows, normal_learners)
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_laws_of_normal_densities(tmp_path_factory: Any, table: list[dict[str, Any]], learner: Any) -> None:
     check_laws(table, NUMBERS, learner, tmp_path_factory.mktemp("m"))
 
 
 @given(level_rows, table_learners)
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_laws_of_joint_tables(tmp_path_factory: Any, table: list[dict[str, Any]], learner: Any) -> None:
     check_laws(table, LEVELS, learner, tmp_path_factory.mktemp("m"))
 

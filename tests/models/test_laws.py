@@ -69,7 +69,7 @@ def summarized(table: list[dict[str, Any]], weighted: bool) -> likely.Summary:
 
 
 @given(rows, queries, learners, st.booleans())
-@settings(max_examples=200)
+@settings(max_examples=80)
 def test_every_law_of_a_model(
     table: list[dict[str, Any]], asked: list[dict[str, Any]], learner: likely.NaiveBayes, weighted: bool
 ) -> None:

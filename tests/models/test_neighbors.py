@@ -47,7 +47,7 @@ def fitted(rows: list[dict[str, Any]], learner: Any, **more: Any) -> Any:
     return likely.fit(table, "t", learner, types=types, weight="w" if "w" in table else None, **more)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.lists(ROW, min_size=1, max_size=12), st.lists(ROW, min_size=1, max_size=5), LEARNERS)
 def test_laws(rows: list[dict[str, Any]], asked: list[dict[str, Any]], learner: Any) -> None:
     try:

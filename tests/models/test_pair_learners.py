@@ -41,7 +41,7 @@ def fitted(learner: Any, rows: list[dict[str, Any]], weighted: bool = False, **r
 
 
 @given(ROWS, ASKED, LEARN, st.booleans())
-@settings(max_examples=80)
+@settings(max_examples=40)
 def test_every_law_of_a_model(
     rows: list[dict[str, Any]], asked: list[dict[str, Any]], learner: Any, weighted: bool
 ) -> None:

@@ -123,7 +123,7 @@ def shares_and_settings(case: Case) -> tuple[dict[str, dict[str, F]], dict[str, 
 
 
 @given(cases)
-@settings(max_examples=250)
+@settings(max_examples=120)
 def test_products_posteriors_and_logs_equal_exact_arithmetic(case: Case) -> None:
     shares, chosen = shares_and_settings(case)
     table = {name: [r[name] for r in case.rows] for name in (*LEVELS, "t", "w")}

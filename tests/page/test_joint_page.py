@@ -106,7 +106,7 @@ def test_every_query_of_ugly_names_is_what_the_command_line_answers(watched: Wat
     tab = opened(watched, tmp_path, joint, queries=["P('x or y = z'='a, b')"])
     names = list(UGLY)
     assert tab.locator(".chip-row strong").all_inner_texts()[0] == names[0]
-    for _ in range(25):
+    for _ in range(10):
         tab.locator("#clear").click()
         mode(tab, "join", rng.choice(["and", "or"]))
         for side in ("asked", "given"):

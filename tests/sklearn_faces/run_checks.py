@@ -30,7 +30,8 @@ REAL = ("NaiveBayesClassifier", "TextLogisticClassifier")
 
 
 QUICK: dict[str, dict[str, Any]] = {
-    "AutoClassifier": {"effort": "quick"},
+    "AutoClassifier": {"effort": "quick", "parts": 2},
+    "TunedNaiveBayesClassifier": {"parts": 2},
     "AdditiveClassifier": {"rounds": 30},
     "PoolClassifier": {"members": ("NaiveBayes", "Logistic"), "parts": 2},
 }

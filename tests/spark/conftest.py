@@ -1,4 +1,4 @@
-"""One small Spark for all tests of a module, where pyspark and Java can be had."""
+"""One small Spark for all its tests, where pyspark and Java can be had."""
 
 from __future__ import annotations
 
@@ -20,13 +20,6 @@ LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
 def java() -> bool:
     home = os.environ.get("JAVA_HOME")
     return os.access(os.path.join(home, "bin", "java"), os.X_OK) if home else shutil.which("java") is not None
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One worker runs them all: starting Spark takes longer than most tests."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("spark"))
 
 
 @pytest.fixture(scope="session")

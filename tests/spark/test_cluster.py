@@ -141,6 +141,7 @@ def drive(cluster: Cluster, folder: Path, out: Path, workers: int) -> subprocess
     return subprocess.Popen(words, env=cluster.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
 
+@pytest.mark.long
 def test_a_worker_that_dies_changes_nothing(cluster: Cluster, tmp_path: Path) -> None:
     table, folder = awkward(2_400).drop(["who"]), tmp_path / "data"
     folder.mkdir()

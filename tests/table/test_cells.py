@@ -45,7 +45,7 @@ SPELLINGS = st.from_regex(r"[+-]?([0-9]{1,25}\.?[0-9]{0,25}|\.[0-9]{1,25})([eE][
 DOUBLES = st.floats(allow_nan=False)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.lists(SPELLINGS, min_size=1, max_size=20))
 def test_every_spelling_of_a_number_is_what_python_reads(texts: list[str]) -> None:
     same(read(texts), [float(t) for t in texts])

@@ -100,7 +100,7 @@ def same_both_ways(path: Path, **how: Any) -> object:
     end=st.sampled_from(["\n", "\r\n", "\r", ""]),
     size=st.integers(1, 60),
 )
-@settings(max_examples=600)
+@settings(max_examples=300)
 def test_any_bytes_are_cut_as_arrow_cuts_them(
     tmp_path_factory: pytest.TempPathFactory, lines: list[list[str]], end: str, size: int
 ) -> None:
@@ -141,11 +141,11 @@ def test_what_is_written_well_is_always_cut(
     assert cut is not None and len(cut) == len(rows)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(8))
 def test_random_tables_have_the_same_sums(tmp_path: Path, seed: int) -> None:
     """Kinds that change on the way, strays, thousands, codes, dates, long numbers, free text, identifiers, blanks."""
     draw = np.random.default_rng(seed)
-    rows = int(draw.integers(1, 4000))
+    rows = int(draw.integers(1, 1500))
 
     def some(*cells: str) -> list[str]:
         return draw.choice(np.array(cells, object), rows).tolist()

@@ -53,7 +53,7 @@ class Fitted:
 
 
 _FITTED: dict[str, tuple[Fitted, Ran, bytes]] = {}
-"""What three tests ask about is learned once."""
+"""What three tests ask about is learned once, as one worker runs the three."""
 
 
 @pytest.fixture(params=CASES)
