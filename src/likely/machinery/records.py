@@ -1,6 +1,6 @@
 """`dataclass` of the standard library, which makes frozen classes in a fraction of the time. Knows classes alone.
 
-The library compiles six functions for every class, and a command starts with hundreds of classes (decision 0156).
+The library compiles six functions for every class, and a command starts with hundreds of classes.
 Here one is compiled, `__init__`; the others are closures. Classes are the same otherwise: fields, `replace`, equality,
 hashes, texts, errors (tests/machinery/test_records.py). What is not frozen or is unusual is left to the library.
 """

@@ -1,7 +1,8 @@
 """The loops of kernel densities, compiled: the density at new values, and the likelihood of values left out.
 
 A sum runs outwards from the nearest value and stops where what follows is less than rounding. Its terms are taken
-relative to the nearest one, so that a density far from every value is small, and not zero.
+relative to the nearest one, so that a density far from every value is small, and not zero. Where many values are near
+each other they are summed in boxes: a bandwidth is chosen among 23, each with a kernel between every two values.
 """
 
 from __future__ import annotations

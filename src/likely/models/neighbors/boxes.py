@@ -2,7 +2,7 @@
 
 Knows arrays, no schema. The distance of a box is added up as that of a row is, column by column in the same order.
 Since rounding keeps order, no row is measured nearer than its box: what is found is the same as without boxes, to the
-last bit (decision 0032).
+last bit.
 """
 
 from __future__ import annotations
