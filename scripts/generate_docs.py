@@ -124,6 +124,7 @@ def cli_page() -> str:
     for title, rows in shared.items():
         formatter = click.HelpFormatter(width=WIDTH)
         write_group(title, rows, formatter)
+        title = "Various" if title == "Options" else title
         parts.append(f"### {title}\n\n```\n{formatter.getvalue().split(':', 1)[1].strip(chr(10))}\n```\n")
     return "\n".join(line.rstrip() for line in "\n".join(parts).splitlines()) + "\n"
 
@@ -133,13 +134,13 @@ def shared_options(groups: dict[str, Groups]) -> Groups:
     from likely.cli.help import GROUPS
 
     out: Groups = {}
-    for title in GROUPS:
+    for title in (*GROUPS, "Options"):
         uses = Counter(row for of_command in groups.values() for row in of_command[title])
         usual: dict[str, tuple[str, str]] = {}
         for row, times in uses.items():
             if times > 1 and times > uses.get(usual.get(option_name(row), ("", "")), 0):
                 usual[option_name(row)] = row
-        out[title] = list(usual.values())
+        out[title] = [row for name, row in usual.items() if name != "--help"]
     return out
 
 
@@ -167,6 +168,7 @@ def command_help(command: HelpfulCommand, context: click.Context, shared: Groups
         if not taken:
             continue
         which = "all" if not rest else f"all but {', '.join(rest)}" if len(rest) < len(taken) else ", ".join(taken)
+        title = "Various" if title == "Options" else title
         lines += textwrap.wrap(f"{title}: {which}", WIDTH - 2, initial_indent="  ", subsequent_indent="    ",
                                break_long_words=False, break_on_hyphens=False)  # fmt: skip
     shown = ["\nShared options:", *lines] if lines else []
