@@ -96,7 +96,21 @@ def _kinds(able: list[str], learned: list[str]) -> str:
 
 
 def quality() -> str:
-    """Ranks, scores and seconds of QUALITY.md, small sets before larger tables."""
+    """Ranks and means of QUALITY.md, small sets beside larger tables."""
+    page = _page("QUALITY.md")
+    keel, larger = (_rows_after(page, title) for title in ("## 43 sets of KEEL", "## 26 larger tables"))
+    heads = ("small sets: rank by log loss", "by accuracy", "seconds", "larger tables: rank by log loss", "by accuracy")
+    out = [f"| | {' | '.join(heads)} | seconds |", "|---|---:|---:|---:|---:|---:|---:|"]
+    for name, a in keel.items():
+        b = larger[name]
+        cells = [a["mean rank of 10"], a["mean rank of 10 (2)"], a["seconds: mean"]]
+        cells += [b["mean rank of 10"], b["mean rank of 10 (2)"], b["seconds: mean"]]
+        out.append("| " + " | ".join([RIVALS.get(name, name), *cells]) + " |")
+    return "\n".join(out)
+
+
+def scores() -> str:
+    """Ranks, mean scores and seconds of QUALITY.md, small sets before larger tables."""
     keys = {"rank by log loss": "mean rank of 10", "log loss": "log loss: mean", "accuracy": "accuracy: mean"}
     keys |= {"calibration error": "calibration error", "seconds": "seconds: mean"}
     out = []
@@ -129,12 +143,19 @@ def lost() -> str:
 
 
 def additive() -> str:
-    """Log losses of ADDITIVE.md, and on how many tables another one is ahead."""
-    title = "## Log loss on unseen rows (nats)"
-    rows = _rows_after(_page("ADDITIVE.md"), title)
+    """Log losses of ADDITIVE.md: order 2, the best order and the best of the others, and where another one is ahead."""
+    rows = _rows_after(_page("ADDITIVE.md"), "## Log loss on unseen rows (nats)")
+    out = ["| table | order 2 | best order | | best of the others | | ratio |", "|---|---:|---:|---|---:|---|---:|"]
+    for name, row in rows.items():
+        figures = {head: float(cell) for head, cell in row.items() if re.fullmatch(r"[\d.]+", cell)}
+        ratio = figures.pop("best order / best boosting")
+        ours = {head: loss for head, loss in figures.items() if head.startswith("Additive")}
+        first, other = min(ours, key=ours.__getitem__), min(figures.keys() - ours, key=figures.__getitem__)
+        cells = [name, f"{ours['Additive order 2']:.4f}", f"{ours[first]:.4f}", first.split()[-1]]
+        out.append("| " + " | ".join([*cells, f"{figures[other]:.4f}", other, f"{ratio:.3f}"]) + " |")
     behind = [name for name, row in rows.items() if float(row["best order / best boosting"]) > 1]
     last = f"On {len(behind)} of these {len(rows)} tables another one is ahead of every order: {', '.join(behind)}."
-    return f"{_section('ADDITIVE.md', title)}\n\n{last}"
+    return "\n".join([*out, "", last])
 
 
 def text() -> str:
@@ -162,10 +183,6 @@ def core() -> str:
         row for row in rows[2:] if row[2] and not re.search(r"\b[12],000,000 rows$|nothing compiled|read-only", row[0])
     ]
     return _table([[row[0], row[1], row[2]] for row in [*rows[:2], *told]])
-
-
-def family() -> str:
-    return _section("FAMILY.md", "## `compare` in ten folds")
 
 
 def report() -> str:
@@ -234,12 +251,12 @@ def _table(rows: list[list[str]]) -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "exports": exports,
     "quality": quality,
+    "scores": scores,
     "lost": lost,
     "additive": additive,
     "text": text,
     "naive": naive,
     "core": core,
-    "family": family,
     "report": report,
     "missed": missed,
 }

@@ -111,7 +111,8 @@ def cli_page() -> str:
 
     settings = {**CONTEXT, "terminal_width": WIDTH, "max_content_width": WIDTH}
     top = click.Context(commands, info_name="likely", **settings)
-    parts = [HEADING, f"## likely\n\n```\n{commands.get_help(top)}\n```\n"]
+    whole = commands.get_help(top).partition("\nCommands:")[0].rstrip()  # each of them has its heading
+    parts = [HEADING, f"## likely\n\n```\n{whole}\n```\n"]
     contexts = {}
     for name in COMMANDS:
         command = commands.get_command(top, name)
