@@ -47,8 +47,9 @@ described once, in [groups](#shared-options); each command names those that it t
 """
 SHARED = """## Shared options
 
-Options under *Learner* such as `--pseudo-count` are settings of naive Bayes, and of every learner that has a setting of
-that name; `--set` takes any setting.
+Options from `--pseudo-count` to `--temperature`, and from `--text` to `--most-words`, are settings of naive Bayes, and
+of every learner that has a setting of that name; [settings.md](models/settings.md#naivebayes) says what they mean.
+`--set` takes any setting.
 """
 SETTINGS_HEADING = """# Settings of the learners
 
@@ -124,7 +125,7 @@ def cli_page() -> str:
     parts.append(SHARED)
     for title, rows in shared.items():
         formatter = click.HelpFormatter(width=WIDTH)
-        write_group(title, rows, formatter)
+        write_group(title, [(term, without_meaning(words)) for term, words in rows], formatter)
         title = "Various" if title == "Options" else title
         parts.append(f"### {title}\n\n```\n{formatter.getvalue().split(':', 1)[1].strip(chr(10))}\n```\n")
     return "\n".join(line.rstrip() for line in "\n".join(parts).splitlines()) + "\n"
@@ -143,6 +144,16 @@ def shared_options(groups: dict[str, Groups]) -> Groups:
                 usual[option_name(row)] = row
         out[title] = [row for name, row in usual.items() if name != "--help"]
     return out
+
+
+def without_meaning(words: str) -> str:
+    """What help says of an option, without the meaning of a setting, which docs/models/settings.md has."""
+    from likely.models.learners import LEARNERS
+    from likely.models.settings import declared
+    from likely.models.text.settings import Text
+
+    meanings = [about.meaning for learner in (LEARNERS["NaiveBayes"], Text) for _, _, about in declared(learner)]
+    return next((words.removeprefix(meaning).strip() for meaning in meanings if words.startswith(meaning)), words)
 
 
 def option_name(row: tuple[str, str]) -> str:
