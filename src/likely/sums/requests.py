@@ -1,4 +1,7 @@
-"""What learners ask for beyond the first order: a statistic by name, of all columns or of some. Knows no statistic."""
+"""What learners ask for beyond the first order: a statistic by name, of all columns or of some. Knows no statistic.
+
+Of some columns, a statistic is shown a narrower table: whatever holds for it holds for blocks without further code.
+"""
 
 from __future__ import annotations
 
