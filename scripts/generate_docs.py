@@ -203,8 +203,8 @@ def settings_page() -> str:
             cells = (f"`{key}`", may or f"`{types[key]}`", usual, about.meaning)
             tables[name].append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     uses = Counter(row for rows in tables.values() for row in rows)
-    usual = {row.split(" | ")[0]: row for row in sorted(uses, key=lambda row: uses[row])}  # of a name the commonest
-    shared = [row for row in usual.values() if uses[row] > 1]
+    commonest = {row.split(" | ")[0]: row for row in sorted(uses, key=lambda row: uses[row])}
+    shared = [row for row in commonest.values() if uses[row] > 1]
     parts = [SETTINGS_HEADING, f"## Shared settings\n\n{SETTINGS_HEAD}\n" + "\n".join(sorted(shared)) + "\n"]
     for name, rows in tables.items():
         own = "\n".join(row for row in rows if row not in shared)
