@@ -1,6 +1,6 @@
 """What scale costs: per row and column kind, per level, word and class, per partial summary; and 40 million rows.
 
-Costs are processor time, which a busy machine does not change much. Writes the figures of a part into docs/scale.md,
+Costs are processor time, which a busy machine does not change much. Writes the figures of a part into SCALE.md,
 between its marks; the words around them are written by hand. `--quick` writes nothing.
 """
 
@@ -30,7 +30,7 @@ from likely.sums import state
 from likely.sums.exact import add_in_order
 from likely.table.open import open_source
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "scale.md"
+PAGE = Path(__file__).resolve().parent / "SCALE.md"
 Lines = list[str]
 
 

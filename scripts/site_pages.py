@@ -39,6 +39,7 @@ MADE = {
     "benchmarks/TEXT.md": "benchmarks/text.md",
     "benchmarks/CLUSTER.md": "benchmarks/cluster.md",
     "benchmarks/REPORT.md": "benchmarks/report.md",
+    "benchmarks/SCALE.md": "benchmarks/scale.md",
 }
 """Documents outside docs/ that are pages of the site."""
 GALLERY = re.compile(r"^```sh\n(?P<command>likely .+ --out (?P<page>[\w-]+\.html))\n```$", re.MULTILINE)

@@ -19,8 +19,8 @@ STATED = {
     "files that name least_count": 9,
     "files that name OneRule": 7,
     "tests that import inner modules": 190,
-    "words in docs": 121_700,
-    "decision records": 132,
+    "words in docs": 75_000,
+    "decision records": 47,
 }
 SLACK = 0.99
 """What has shrunk by more than this is stated anew."""

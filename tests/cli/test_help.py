@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 
@@ -31,13 +32,28 @@ def test_a_command_explains_itself(name, run) -> None:
             assert parameter.help, parameter.name
 
 
+def described(text: str) -> set[str]:
+    """The options that a block of help describes."""
+    lines = re.findall(r"^  (-.*?)(?:  |$)", text, re.MULTILINE)
+    return {word for line in lines for word in re.findall(r"--[\w-]+", line)}
+
+
 @pytest.mark.parametrize("name", COMMANDS)
-def test_the_manual_tells_it(name) -> None:
+def test_the_manual_tells_which_options_a_command_takes(name) -> None:
+    # Its own ones are described there, shared ones are named by their group: all, all but some, or some.
     manual = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
-    assert f"likely {name}" in manual
-    for parameter in command(name).params:
-        if isinstance(parameter, click.Option):
-            assert all(option in manual for option in parameter.opts), parameter.opts
+    sections, shared = manual.split("## Shared options\n")
+    section = sections.split(f"\n## likely {name}\n")[1].split("\n## ")[0]
+    own, _, named = section.partition("\nShared options:\n")
+    taken = described(own.partition("\nOptions:\n")[2])
+    groups = {title: described(text) for title, _, text in (part.partition("\n") for part in shared.split("### ")[1:])}
+    for line in re.sub(r"\n {4}", " ", named).splitlines():
+        title, _, which = line.strip().partition(": ")
+        if title in groups:
+            listed = set(re.findall(r"--[\w-]+", which))
+            taken |= groups[title] - listed if which.startswith("all") else listed
+    options = [parameter for parameter in command(name).params if isinstance(parameter, click.Option)]
+    assert taken == {option for parameter in options for option in parameter.opts if option.startswith("--")}
 
 
 def test_help_and_version_of_the_whole(run) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 import re
 import subprocess
 import sys
@@ -60,6 +61,44 @@ def test_the_python_in_a_document_runs(document: Path, tmp_path: Path, monkeypat
     (tmp_path / "examples").symlink_to(ROOT / "examples", target_is_directory=True)
     monkeypatch.chdir(tmp_path)
     exec(compile(code_of(document), name_of(document), "exec"), {"__name__": "__main__"})
+
+
+ROOMS = "|".join(sorted({path.parent.name for path in (ROOT / "src" / "likely").glob("*/__init__.py")}))
+PLACE = re.compile(
+    rf"(?<![\w./-])((?:src/likely|tests|scripts|benchmarks|examples|docs|{ROOMS})/(?:[\w-]+/)*(?:[\w-]+\.[a-z]+)?)"
+)
+DOTTED = re.compile(r"(?<![\w./-])likely(?:\.[A-Za-z_]\w*)+")
+RECORD = re.compile(r"\bdecisions?(?:/| \[?)(\d{4})\b", re.IGNORECASE)
+
+
+def is_there(name: str) -> bool:
+    """Whether a dotted name leads to a module, or to something in one."""
+    try:
+        pkgutil.resolve_name(name)
+    except ModuleNotFoundError as error:
+        return not (error.name or "").startswith("likely")  # what is lacking is a library that is not needed
+    except AttributeError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("document", [path for path in DOCUMENTS if "docs" in path.parts], ids=name_of)
+def test_files_and_names_in_a_document_exist(document: Path) -> None:
+    prose = re.sub(r"\]\([^)]*\)", "]", FENCED.sub("", document.read_text(encoding="utf-8")))
+    roots = (ROOT, ROOT / "src" / "likely", ROOT / "docs", document.parent)
+    lost = {place for place in PLACE.findall(prose) if not any((root / place).exists() for root in roots)}
+    lost |= {name for name in DOTTED.findall(prose) if not is_there(name)}
+    assert not lost, f"{name_of(document)} names what is not there: {', '.join(sorted(lost))}"
+
+
+def test_decision_records_that_are_named_exist() -> None:
+    records = {path.name[:4] for path in (ROOT / "docs" / "decisions").glob("[0-9]*.md")}
+    folders = ("src", "tests", "scripts", "benchmarks", "examples", "docs")
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".js", ".md")]
+    files += [ROOT / name for name in ("pyproject.toml", "mkdocs.yml", "README.md", "CONTRIBUTING.md", "SECURITY.md")]
+    named = {(number, name_of(path)) for path in files for number in RECORD.findall(path.read_text(encoding="utf-8"))}
+    assert len(named) > 20
+    assert not {f"{number} in {file}" for number, file in named if number not in records}
 
 
 def test_the_map_for_language_models_lists_files_that_are_there() -> None:

@@ -91,18 +91,29 @@ class HelpfulCommand(click.Command):
                 formatter.write(line + "\n")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        self.format_examples(ctx, formatter)
+        for title, rows in self.option_groups(ctx).items():
+            write_group(title, rows, formatter)
+
+    def format_examples(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for line in _examples(ctx.info_name or ""):
             formatter.write(line + "\n")
-        left = [p for p in self.get_params(ctx) if isinstance(p, click.Option)]
+
+    def option_groups(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
+        """What is said of each option, under the headings of help."""
+        options = [p for p in self.get_params(ctx) if isinstance(p, click.Option)]
         listed = {name for names in GROUPS.values() for name in names}
-        groups = {"Options": [p for p in left if p.name not in listed]}
-        groups |= {title: [p for p in left if p.name in names] for title, names in GROUPS.items()}
-        for title, options in groups.items():
-            rows = [row for row in (option.get_help_record(ctx) for option in options) if row is not None]
-            if rows:
-                formatter.write(f"\n{title}:\n")
-                for line in _definitions(rows, formatter.width):
-                    formatter.write(line + "\n")
+        groups = {"Options": [p for p in options if p.name not in listed]}
+        groups |= {title: [p for p in options if p.name in names] for title, names in GROUPS.items()}
+        return {title: [row for p in group if (row := p.get_help_record(ctx))] for title, group in groups.items()}
+
+
+def write_group(title: str, rows: list[tuple[str, str]], formatter: click.HelpFormatter) -> None:
+    """Options under a heading, where there are any."""
+    if rows:
+        formatter.write(f"\n{title}:\n")
+        for line in _definitions(rows, formatter.width):
+            formatter.write(line + "\n")
 
 
 def check_memory(ctx: click.Context) -> None:

@@ -1,4 +1,7 @@
-"""What a page shows beside a first look: a learning curve and a comparison of learners, where they are quick."""
+"""What a page shows beside a first look: a learning curve and a comparison of learners, where they are quick.
+
+Quick by the size of the table, not by the clock: else one table would have different pages on different machines.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Sums that a database counts for itself: each column's values by class come as counts, never as rows.
 
-A count of equal rows is their weight, so the sums are the same to the last bit as those of a sweep (decision 0092).
+A count of equal rows is their weight, so the sums are the same to the last bit as those of a sweep (decision 0093).
 Columns with too many values are swept as usual, and told.
 """
 

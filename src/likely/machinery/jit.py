@@ -1,8 +1,9 @@
 """`kernel` turns a function over arrays into machine code that is called without the GIL.
 
 Code comes from the library that was built with the package; where that lacks it, numba compiles, once, and object code
-is kept on disk (decisions 0003 and 0129). Kernels may use arrays and numbers only: nothing that allocates, raises or
-touches Python. With LIKELY_BOUNDS=1 they are compiled anew in every process and check each index: slow, for tests.
+is kept on disk (decision 0129). Kernels may use arrays and numbers only: nothing that allocates, raises or touches
+Python. In hot loops a place that comes from an array is made np.uint64: of a signed one numba asks at every access
+whether it counts from the end. With LIKELY_BOUNDS=1 kernels check each index, compiled anew in every process.
 """
 
 from __future__ import annotations

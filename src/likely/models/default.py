@@ -86,7 +86,7 @@ def chosen_learner(effort: str | None, for_: Collection[str] | str = ()) -> Lear
 
 
 def _doubter(summary: Summary | None) -> Default:
-    """Who doubts labels: plain naive Bayes is too sure of itself (decision 0068), but takes texts and wide tables."""
+    """Who doubts labels: plain naive Bayes is too sure of itself, but takes texts and wide tables."""
     from likely.models.naive.tuned import TunedNaiveBayes
     from likely.models.pool.candidates import MOST_TUNED
 

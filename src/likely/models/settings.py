@@ -333,6 +333,6 @@ def unseen_setting(skip: str, reserve: str) -> Any:
     return setting("skip", meaning, choices=("skip", "reserve", "error"))
 
 
-def parts_setting(meaning: str = "Number of parts the rows are split into, by seed and position in the table.") -> Any:
+def parts_setting(meaning: str = "Number of parts the rows are split into, by seed and content.") -> Any:
     """How many parts are held out in turn."""
     return setting(5, meaning, at_least=2, at_most=1000, whole=True)

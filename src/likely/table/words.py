@@ -135,7 +135,7 @@ class Tokens:
     grams: tuple[int, int] | None = None
     """Instead of words: runs of so many characters (from, to) of a word with a blank at either end."""
     vocabulary: int | None = None
-    """The most words to hold; see decision 0046 on which ones are held."""
+    """The most words to hold; see decision 0002 on which ones are held."""
 
     def __post_init__(self) -> None:
         if self.shortest < 1:

@@ -55,7 +55,7 @@ def examples_folder() -> Path:
 
 
 def _folder(packaged: str, in_clone: str) -> Path:
-    """A folder that a wheel holds inside the package and a clone at its top (docs/decisions/0127)."""
+    """A folder that a wheel holds inside the package and a clone at its top."""
     for folder in (HERE / packaged, CLONE / in_clone):
         if folder.is_dir():
             return folder

@@ -1,4 +1,4 @@
-"""Kernels compiled by numba, one by one, and their object code: kept on disk, loaded with llvmlite (decision 0003)."""
+"""Kernels compiled by numba, one by one, and their object code: kept on disk, loaded with llvmlite (decision 0129)."""
 
 from __future__ import annotations
 

@@ -337,6 +337,6 @@ def _style() -> str:
 
 
 def _script() -> str:
-    """The scripts of the app, joined as those of the page are (docs/decisions/0076)."""
+    """The scripts of the app, joined as those of the page are (docs/decisions/0070)."""
     shared = read_scripts(PAGES.parent / "script")
     return join_scripts({ELEMENTS: shared[ELEMENTS], **read_scripts(HERE / "script")})
