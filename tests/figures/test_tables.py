@@ -89,7 +89,9 @@ def test_the_plane_between_any_two_classes_is_where_their_scores_are_equal(
     model = likely.fit(examples / "iris.csv", "species", learner)
     x, _ = iris
     (batch,) = model.batches(examples / "iris.csv")
-    scores = model.outputs(batch) if isinstance(learner, likely.LeastSquares) else model.log_joint(batch)  # type: ignore[attr-defined]
+    scores = (
+        model.score.outputs.scored(batch)[0] if isinstance(learner, likely.LeastSquares) else model.log_joint(batch)
+    )  # type: ignore[attr-defined]
     for a, first in enumerate(SPECIES):
         for b, second in enumerate(SPECIES):
             if a != b:
@@ -115,7 +117,7 @@ def test_the_plane_of_a_pair_and_of_levels(examples: Path) -> None:
     for first, second, sign in ((SPECIES[0], SPECIES[2], 1), (SPECIES[2], SPECIES[0], -1)):
         plane = model.plane_between(first, second)
         own = plane.constant + x @ np.array([w for _, _, w in plane.weights])
-        np.testing.assert_allclose(own, sign * model.outputs(batch)[:, 1], rtol=1e-6, atol=1e-9)  # type: ignore[attr-defined]
+        np.testing.assert_allclose(own, sign * model.score.outputs.scored(batch)[0][:, 1], rtol=1e-6, atol=1e-9)  # type: ignore[attr-defined]
     weather = likely.fit(examples / "weather.csv", "play", likely.LeastSquares()).plane_between("yes", "no")
     assert "[outlook=overcast]" in weather.equation() and weather.equation().endswith(" = 0")
     naive = likely.fit(examples / "weather.csv", "play", likely.NaiveBayes())

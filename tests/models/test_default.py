@@ -24,7 +24,8 @@ TABLE = {"a": list(np.resize(["p", "q", "q"], ROWS)), "x": list(np.arange(ROWS) 
 FACES = {
     "apply/fitting.py": {"fit", "sums"},
     "apply/streams.py": {"sums"},
-    "evaluate/curve.py": {"fit", "textbook"},
+    "evaluate/curve.py": {"fit"},
+    "evaluate/study.py": {"textbook"},
     "evaluate/doctor.py": {"doubt"},
     "evaluate/look.py": {"fit", "textbook"},
     "evaluate/compare.py": {"textbook"},

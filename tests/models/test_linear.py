@@ -10,6 +10,7 @@ import pytest
 
 import likely
 from likely.errors import LikelyError
+from likely.models.shapes import Clipped, Opaque, Sum
 from likely.testing import bits
 
 BOTH = pytest.mark.parametrize(
@@ -96,9 +97,12 @@ def test_outputs_below_zero_are_cut_off() -> None:
 
 
 def test_where_no_output_is_positive_the_largest_has_it_all() -> None:
+    outputs = np.array([[-3.0, -1.0, -1.0], [0.0, 0.0, 0.0], [2.0, -1.0, 2.0]])
+    given = Opaque("outputs", lambda _: outputs, "They are given here.")
     model = likely.fit(table(), "y", likely.LeastSquares(), types=TYPES)
-    found = model._clipped(np.array([[-3.0, -1.0, -1.0], [0.0, 0.0, 0.0], [2.0, -1.0, 2.0]]))
-    assert found.tolist() == [[0, 1, 0], [1, 0, 0], [0.5, 0, 0.5]]
+    (batch,) = model.batches({"x": [1.0, 2.0, 3.0]})
+    logs, _ = Clipped(Sum(np.zeros(3), (given,))).scored(batch)
+    assert np.exp(logs).tolist() == [[0, 1, 0], [1, 0, 0], [0.5, 0, 0.5]]
 
 
 def circle() -> dict[str, Any]:

@@ -25,7 +25,7 @@ def fitted(x: Any, y: Any, learner: Any, weight: Any = None) -> likely.Model:
 
 
 def outputs(model: Any, table: dict[str, Any]) -> Any:
-    return np.concatenate([model.outputs(batch) for batch in model.batches(table)])
+    return np.concatenate([model.score.outputs.scored(batch)[0] for batch in model.batches(table)])
 
 
 def data(name: str) -> tuple[Any, Any]:
