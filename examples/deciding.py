@@ -6,8 +6,8 @@ from pathlib import Path
 
 import likely
 from likely.cli import terminal
-from likely.present.report.explanation import present_questions
 from likely.models.loss import read_loss
+from likely.present.report.explanation import present_questions
 
 HERE = Path(__file__).resolve().parent
 loss = read_loss(HERE / "weather_loss.toml")

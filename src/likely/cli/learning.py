@@ -26,6 +26,7 @@ from likely.cli.options import (
 )
 from likely.errors import SettingError, shown
 from likely.models.naive.settings import NaiveBayesSettings
+from likely.models.registry import LEARNERS, learner_named
 from likely.models.settings import Setting, declared
 from likely.models.text.settings import CHOSEN, KINDS, Text
 
@@ -34,10 +35,6 @@ if TYPE_CHECKING:
     from likely.models.loss import Loss
 
 T = TypeVar("T")
-NAMES = ("Auto", "NaiveBayes", "TunedNaiveBayes", "TreeAugmented", "OneDependence", "FullBayes", "LinearDiscriminant",
-         "LeastSquares", "Logistic", "TextLogistic", "Additive", "Neighbors", "Pool", "Mixture", "Gibbs", "Density",
-         "OneRule", "Prior")  # fmt: skip
-"""The learners, so that help need not wait for them to be imported; a test compares."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +168,7 @@ _LEARNER: tuple[Decorator, ...] = (
     click.option(
         "--learner",
         metavar="NAME",
-        help=f"The learner: {', '.join(NAMES)}. NaiveBayes where one of its settings is given, else what is usual.",
+        help=f"The learner: {', '.join(LEARNERS)}. NaiveBayes where one of its settings is given, else what is usual.",
     ),
     click.option(
         "--set",
@@ -221,8 +218,6 @@ def _read_learner(values: Values) -> Learner | None:
         return chosen_learner(values["effort"], values["purposes"])
     if not values["learner"] and not settings:
         return None
-    from likely.models.registry import learner_named  # all learners: what says nothing of them need not wait for them
-
     learner: Learner = learner_named(values["learner"] or "NaiveBayes", settings)
     return learner
 
