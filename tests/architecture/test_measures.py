@@ -11,15 +11,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STATED = {
-    "lines": 79_300,
-    "files": 321,
-    "classes": 699,
+    "lines": 79_520,
+    "files": 322,
+    "classes": 700,
     "class names with several meanings": 49,
     "classes derived from Model": 20,
-    "files that name least_count": 8,
+    "files that name least_count": 3,
     "files that name OneRule": 3,
     "tests that import inner modules": 190,
-    "words in docs": 121_400,
+    "words in docs": 121_900,
     "decision records": 131,
 }
 SLACK = 0.99

@@ -239,6 +239,16 @@ def test_a_name_that_is_not_there_is_answered_by_the_nearest() -> None:
         likely.Tree  # noqa: B018
 
 
+@pytest.mark.parametrize("call", [likely.fit, likely.summarize, likely.look])
+def test_an_option_out_of_its_range_or_unknown_is_refused(call: Callable[..., object]) -> None:
+    with refused("threads is '-1'. It must be a whole number, one or more"):
+        call(FRAME, "y", threads=-1)
+    with refused("dates is 'half'. It must be one of whole, parts"):
+        call(FRAME, "y", dates="half")
+    with refused("There is no option 'encodng' of reading a table. Did you mean 'encoding'"):
+        call(FRAME, "y", encodng="utf-8")
+
+
 def test_typed_keywords_are_those_that_are_declared() -> None:
     """The one exception to "an option of reading is declared in one place": editors read typed dictionaries."""
 

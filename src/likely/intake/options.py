@@ -99,17 +99,17 @@ class Reading(Settings):
     )
     schema: Schema | None = setting(
         None,
-        "Read the columns as this model's were read.",
+        "Read every column as another summary or model did: its `schema`.",
         about=COLUMNS,
         group=_READING,
-        form=Form("FILE.likely"),
+        form=Form("FILE.likely", meaning="Read the columns as this model's were read."),
     )
     sheet: str | None = setting(
         None,
-        "DATA is a workbook (.xlsx, .ods …): read this sheet.",
+        "The sheet of a workbook; the first that holds rows, where none is named.",
         about=FILE,
         group=_READING,
-        form=Form("NAME", eager=True),
+        form=Form("NAME", meaning="DATA is a workbook (.xlsx, .ods …): read this sheet.", eager=True),
     )
     encoding: str | None = setting(
         None,
@@ -120,10 +120,10 @@ class Reading(Settings):
     )
     delimiter: str | None = setting(
         None,
-        "What separates cells, also by name: tab, space; detected by default.",
+        "What separates the cells of a text file; detected by default.",
         about=FILE,
         group=_READING,
-        form=Form("CHAR"),
+        form=Form("CHAR", meaning="What separates cells, also by name: tab, space; detected by default."),
     )
     encoding_errors: str = setting(
         "strict",

@@ -142,7 +142,9 @@ class Where(Asked):
     path: Text | None = Field(None, max_length=4096)
 
 
-class _Columns(Asked):
+class ColumnsAsked(Asked):
+    """What columns mean, and which cells mean nothing."""
+
     types: dict[Text, Kinds] = Field(default_factory=dict, max_length=100_000)
     missing: list[Text] | None = Field(None, max_length=1000, description="None: the usual ones.")
 
@@ -164,7 +166,7 @@ def _declared_fields() -> dict[str, Any]:
     return out
 
 
-class HowToRead(create_model("_Declared", __base__=_Columns, **_declared_fields())):  # type: ignore[misc]
+class HowToRead(create_model("_Declared", __base__=ColumnsAsked, **_declared_fields())):  # type: ignore[misc]
     """How columns are to be read."""
 
 
