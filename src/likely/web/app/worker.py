@@ -109,10 +109,6 @@ def main() -> None:
         work(orders.get(), messages)
 
 
-if __name__ == "__main__":
-    main()
-
-
 # The work of the app, done in a process of its own: each order is one call into the library, whose results are
 # written to files or given back as plain values. Knows no HTTP and no session.
 
@@ -261,3 +257,7 @@ WORK: dict[str, Callable[[Order, Tell], Answer]] = {
     "decide": _decide,
     "export": _export,
 }
+
+
+if __name__ == "__main__":
+    main()
