@@ -244,6 +244,22 @@ def _rows_after(text: str, title: str) -> dict[str, dict[str, str]]:
     return {row[0]: dict(zip(heads, row, strict=True)) for row in rows[2:]}
 
 
+def reading() -> str:
+    """What may be said about reading a table, as it is declared."""
+    from likely.intake.options import Reading, option_flag
+    from likely.models.settings import declared
+
+    rows = [["in Python", "option", "default", "meaning"], ["---"] * 4]
+    for name, default, about in declared(Reading):
+        form = about.form
+        flags = [option_flag(part) for part in form.parts] if form is not None and form.parts else [option_flag(name)]
+        written = (
+            ", ".join(f"`{flag}`" for flag in flags) if about.group or form is not None or default is False else ""
+        )
+        rows.append([f"`{name}`", written, f"`{default!r}`", about.meaning.replace("|", "\\|")])
+    return _table(rows)
+
+
 def _table(rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
@@ -258,5 +274,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "naive": naive,
     "core": core,
     "report": report,
+    "reading": reading,
     "missed": missed,
 }

@@ -87,21 +87,6 @@ _NAMES = {
     "likely.apply.fitting": "fit summarize learn load",
     "likely.apply.streams": "Window",
     "likely.table.databases": "database",
-    # What learns
-    "likely.models.additive.additive": "Additive",
-    "likely.models.naive.naive": "NaiveBayes",
-    "likely.models.naive.tuned": "TunedNaiveBayes",
-    "likely.models.dependence.tree": "TreeAugmented",
-    "likely.models.dependence.one_dependence": "OneDependence",
-    "likely.models.full_bayes": "FullBayes LinearDiscriminant",
-    "likely.models.linear.least_squares": "LeastSquares",
-    "likely.models.linear.logistic": "Logistic",
-    "likely.models.text_logistic.learner": "TextLogistic",
-    "likely.models.neighbors.neighbors": "Neighbors",
-    "likely.models.pool.mixture": "Mixture Gibbs",
-    "likely.models.pool.auto": "Auto Pool",
-    "likely.models.naive.one_rule": "OneRule Prior",
-    "likely.models.naive.density": "Density",
     # What it may be told
     "likely.models.knowledge": "Knowledge",
     "likely.models.text.settings": "Text",
@@ -136,10 +121,16 @@ _NAMES = {
     "likely.classroom.joint_table": "joint",
     "likely.classroom.regression": "regress Regression",
 }
-"""The public names, by the module that holds them: `import likely` loads none of these modules."""
-_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
+"""The public names, by the module that holds them: `import likely` loads none of these modules. What learns is in the
+registry (models/registry.py), which is read when a name is first used."""
 
-__all__ = [*_MODULES, "LikelyError"]
+
+def _modules() -> dict[str, str]:
+    """The module of every public name."""
+    from likely.models.registry import FAMILY
+
+    modules = {name: module for module, names in _NAMES.items() for name in names.split()}
+    return modules | {name: f"likely.models.{entry.learner}" for name, entry in FAMILY.items()}
 
 
 def __getattr__(name: str) -> object:
@@ -148,13 +139,16 @@ def __getattr__(name: str) -> object:
 
     if name == "probability":  # a room that is public as it is
         return import_module("likely.classroom")
-    if name not in _MODULES:
+    modules = _modules()
+    if name == "__all__":
+        return [*modules, "LikelyError"]
+    if name not in modules:
         from likely.errors import nearest
 
-        raise AttributeError(f"module 'likely' has no attribute {name!r}. {nearest(name, list(_MODULES))}")
-    found: object = getattr(import_module(_MODULES[name]), name)
+        raise AttributeError(f"module 'likely' has no attribute {name!r}. {nearest(name, list(modules))}")
+    found: object = getattr(import_module(modules[name]), name)
     return found
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_MODULES])
+    return sorted([*globals(), *_modules()])

@@ -43,10 +43,15 @@ LEARNERS = st.sampled_from(
 SPECS = st.builds(
     Spec,
     target=st.none() | NAMES,
-    weight=st.none() | NAMES,
-    target_bins=st.none() | st.integers(2, 99) | st.lists(st.floats(-1e9, 1e300), min_size=1, max_size=3).map(tuple),
-    missing=st.none() | st.lists(NAMES, max_size=3).map(tuple),
-    columns=st.dictionaries(NAMES, st.sampled_from([*USUAL, "constant of dates"]), max_size=4),
+    options=st.fixed_dictionaries(
+        {},
+        optional={
+            "weight": NAMES,
+            "target_bins": st.integers(2, 99) | st.lists(st.floats(-1e9, 1e300), min_size=1, max_size=3),
+            "missing": st.lists(NAMES, max_size=3),
+            "types": st.dictionaries(NAMES, st.sampled_from([*USUAL, "constant of dates"]), min_size=1, max_size=4),
+        },
+    ),
     learner=LEARNERS,
 )
 
@@ -80,7 +85,7 @@ def refit(data: Any, target: str | None, learner: Any, **reading: Any) -> tuple[
     """A model, and the one that its spec makes of the same table."""
     model = likely.fit(data, target, learner, **reading)
     spec = parse_spec(spec_of(model).toml(), "page")
-    return model, likely.fit(data, spec.target, spec.learner, **spec.reading())
+    return model, likely.fit(data, spec.target, spec.learner, **spec.options)
 
 
 @pytest.mark.parametrize(

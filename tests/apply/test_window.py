@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -136,3 +137,15 @@ def test_settings_that_contradict_each_other_are_refused(tmp_path: Path) -> None
     window.model.save(tmp_path / "m.likely")
     with pytest.raises(FileFormatError, match="holds no window"):
         likely.Window.load(tmp_path / "m.likely")
+
+
+@pytest.mark.parametrize("how", [{"dates": "parts"}, {"least_count": 3}, {"types": {"sky": "nominal"}}], ids=str)
+def test_whatever_was_said_of_columns_holds_for_later_rows(how: dict[str, Any]) -> None:
+    days = [f"2024-0{month}-1{day}" for month in (1, 2, 3) for day in (1, 2, 4, 8)]
+    rows = {"when": days * 2, "sky": ["sun", "rain", "sun", "fog"] * 6, "y": list("ab") * 12}
+    window = likely.Window("y", likely.NaiveBayes(), rows=24, **how)
+    window.learn(rows)
+    first = likely.summarize(rows, "y", **how)
+    assert window.model.schema.names == first.schema.names
+    window.learn(rows)
+    assert window.model.summary == first  # the same rows took the place of the first

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import likely
+from likely.models.registry import FAMILY
 
 # The public names of the package. A change here is a change for users: write it into CHANGELOG.md.
 EXPECTED = [
@@ -116,3 +121,24 @@ def test_rooms_do_not_hide_public_names() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert not done.stdout.split(), f"public names hidden by modules of the same name: {done.stdout.strip()}"
+
+
+def test_what_type_checkers_see_of_learners_is_what_is_registered() -> None:
+    """The one exception to "a learner is registered in one line": checkers read imports, not tables."""
+    tree = ast.parse(Path(likely.__file__).read_text(encoding="utf-8"))
+    seen = {
+        alias.name: node.module
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.name in FAMILY
+    }
+    assert seen == {name: f"likely.models.{entry.learner}" for name, entry in FAMILY.items()}
+
+
+def test_every_registered_face_is_a_class_of_its_learner() -> None:
+    faces = pytest.importorskip("likely.sklearn")
+    registered = {entry.face: name for name, entry in FAMILY.items() if entry.face}
+    named = {name for name in faces.__all__ if hasattr(getattr(faces, name), "_maker")}
+    assert named == registered.keys()
+    assert {name: getattr(faces, name)._maker.__name__ for name in registered} == registered

@@ -11,13 +11,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STATED = {
-    "lines": 82_200,
-    "files": 557,
+    "lines": 79_520,
+    "files": 322,
     "classes": 700,
-    "class names with several meanings": 48,
-    "classes derived from Model": 19,
-    "files that name least_count": 9,
-    "files that name OneRule": 7,
+    "class names with several meanings": 49,
+    "classes derived from Model": 20,
+    "files that name least_count": 3,
+    "files that name OneRule": 3,
     "tests that import inner modules": 190,
     "words in docs": 75_000,
     "decision records": 47,

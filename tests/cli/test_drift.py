@@ -81,4 +81,5 @@ def test_bad_input(run, months, write) -> None:
     run("diff", "jan.csv", "empty.csv").refused("no rows")
     run("fit", "jan.csv", "tar get", "--learner", "NaiveBayes", "-o", "jan.likely").done()
     run("diff", "jan.likely", "feb.csv", "--target", "tar get").refused("Leave --target out")
-    run("diff", "jan.likely", "jan.likely", "--target", "tar get").refused("are for tables")
+    for words in (["--target", "tar get"], ["--dates", "parts"], ["--least-count", "2"], ["--word-pairs"]):
+        run("diff", "jan.likely", "jan.likely", *words).refused("are for tables")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from dataclasses import fields
 from functools import partial
@@ -15,9 +14,18 @@ import polars as pl
 import pytest
 
 import likely
-from likely.classroom.joint_table import READING
 from likely.errors import LikelyError
-from likely.intake.reading import CellOptions, Reading, ReadingOptions
+from likely.intake.options import (
+    FILE,
+    SEVERAL,
+    WORKING,
+    CellOptions,
+    FileOptions,
+    MoreRowsOptions,
+    Reading,
+    ReadingOptions,
+    options_about,
+)
 from likely.models.contracts import Search
 
 FRAME = pd.DataFrame(
@@ -232,11 +240,28 @@ def test_a_name_that_is_not_there_is_answered_by_the_nearest() -> None:
         likely.Tree  # noqa: B018
 
 
-def test_options_are_those_of_reading_and_of_summarize() -> None:
-    options = set(ReadingOptions.__annotations__)
-    assert options == {f.name for f in fields(Reading)} - {"target", "keep_row_numbers"}
-    assert options == set(inspect.signature(likely.summarize).parameters) - {"data", "target", "more"}
-    assert set(CellOptions.__annotations__) == set(READING)
+@pytest.mark.parametrize("call", [likely.fit, likely.summarize, likely.look])
+def test_an_option_out_of_its_range_or_unknown_is_refused(call: Callable[..., object]) -> None:
+    with refused("threads is '-1'. It must be a whole number, one or more"):
+        call(FRAME, "y", threads=-1)
+    with refused("dates is 'half'. It must be one of whole, parts"):
+        call(FRAME, "y", dates="half")
+    with refused("There is no option 'encodng' of reading a table. Did you mean 'encoding'"):
+        call(FRAME, "y", encodng="utf-8")
+
+
+def test_typed_keywords_are_those_that_are_declared() -> None:
+    """The one exception to "an option of reading is declared in one place": editors read typed dictionaries."""
+
+    def typed(options: type) -> dict[str, str]:
+        return {name: hint.__forward_arg__ for name, hint in options.__annotations__.items()}
+
+    types = {f.name: f.type for f in fields(Reading) if f.metadata}
+    assert typed(ReadingOptions) == types
+    assert types.keys() == {f.name for f in fields(Reading)} - {"target", "keep_row_numbers"}
+    assert {*typed(FileOptions)} == {*options_about(FILE, WORKING)}
+    assert {*typed(MoreRowsOptions)} == {*options_about(FILE, WORKING, SEVERAL)}
+    assert {*typed(CellOptions)} == {*options_about(FILE, WORKING), "missing", "weight"}
 
 
 TYPED = [

@@ -31,7 +31,8 @@ REGISTRIES: tuple[dict[str, Any], ...] = (LEARNERS, MORE, COMMANDS, WRITERS)
 def plugins() -> Iterator[None]:
     """The plug-ins are registered for these tests alone: one line each."""
     before = [dict(registry) for registry in REGISTRIES]
-    register(Lifts, Signs)
+    register(Lifts, spoken="lifts of levels", face="LiftsClassifier")
+    register(Signs)
     MORE["gaps"] = Gaps
     COMMANDS["classes"] = "plugins.toy_command"
     WRITERS["outline"] = to_outline
@@ -104,19 +105,28 @@ def test_a_learner_can_be_written_down_and_read_again(run: Callable[..., Any], w
     assert np.array_equal(one.posterior(weather).matrix, two.posterior(weather).matrix)
 
 
+def test_a_learner_is_called_as_people_call_it(run: Callable[..., Any], weather: Path) -> None:
+    assert (
+        "\nLifts of levels predicts play correctly for" in run("look", weather, "play", "--learner", "Lifts").done().out
+    )
+
+
 def test_a_learner_is_an_estimator() -> None:
     pytest.importorskip("sklearn")
+    import pickle
+
     from sklearn.base import clone
 
-    from likely.sklearn.estimator import LearnerClassifier
-
-    class LiftsClassifier(LearnerClassifier, learner=Lifts):
-        """Evidence of levels, weighed."""
+    from likely.sklearn import LiftsClassifier  # type: ignore[attr-defined]
 
     one = clone(LiftsClassifier(strength=0.5))
     assert one.get_params()["strength"] == 0.5
     X, y = [["sun", "hot"], ["rain", "cold"], ["sun", "cold"], ["rain", "hot"]] * 3, [1, 0, 1, 0] * 3
-    assert one.fit(X, y).predict([["sun", "hot"], ["rain", "hot"]]).tolist() == [1, 0]
+    rows = [["sun", "hot"], ["rain", "hot"]]
+    assert one.fit(X, y).predict(rows).tolist() == [1, 0]
+    assert pickle.loads(pickle.dumps(one)).predict(rows).tolist() == [1, 0]
+    with pytest.raises(ImportError):
+        from likely.sklearn import SignsClassifier  # type: ignore[attr-defined]  # noqa: F401
 
 
 def test_a_factor_is_scored_explained_and_exported() -> None:

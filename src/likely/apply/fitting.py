@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import add
@@ -13,12 +13,10 @@ from likely.errors import FileFormatError, NotLearned, SettingError, shown
 from likely.intake.reading import (
     GivenLearner,
     MoreRowsOptions,
-    Progress,
     Reading,
     ReadingOptions,
     read_arguments,
     read_learner,
-    read_target,
     require_purpose,
     with_encoding,
 )
@@ -41,9 +39,7 @@ from likely.sums import state
 from likely.sums.contracts import State
 from likely.sums.state import read_mapping, read_text, require
 from likely.sums.summary import Summary
-from likely.table.schema import Schema
 from likely.table.source import Source
-from likely.table.words import Tokens
 
 if TYPE_CHECKING:
     from likely.models.pool.candidates import Effort, Purpose
@@ -55,47 +51,24 @@ def summarize(
     data: object,
     target: object = None,
     *,
-    types: Mapping[str, str] | None = None,
-    missing: Sequence[str] | None = None,
-    weight: str | None = None,
-    target_bins: int | Sequence[float] | None = None,
-    schema: Schema | None = None,
-    encoding: str | None = None,
-    delimiter: str | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
     more: Collection[str] = (),
-    encoding_errors: str = "strict",
-    tokens: Tokens | Mapping[str, Tokens] | None = None,
-    keep: str | os.PathLike[str] | None = None,
-    skip_bad: bool = False,
-    push: bool = False,
-    least_count: int = 1,
-    remark: Callable[[str], None] | None = None,
-    sheet: str | None = None,
-    dates: str = "whole",
+    **reading: Unpack[ReadingOptions],
 ) -> Summary:
     """One sweep over a table: everything that any learner needs.
 
-    `data` is a path, a glob, a folder, several of them, an address, "-", a dict, a list of dicts, or any frame; `sheet`
-    names one of a workbook. `target` names a column, or is
-    one: a list or a Series of as many values as there are rows. `more` names statistics beyond
-    the first order (products, pairs, cells, rows), or is the `more` of another summary, to which this one can then be
-    added: numbers are then cut where that one cut them. `keep` names a folder in which the sums of each file are kept,
-    so that the next time only new and changed files are read; `skip_bad` leaves out files that cannot be read; `push`
-    lets a database count for itself. Levels of fewer than `least_count` rows become one, "other", and such words are
-    left out: no name that is rarer is kept. `remark` is told, in sentences, what happened on the way. With
-    `dates="parts"` the weekday, month, day and hour of a date are attributes beside it.
+    `data` is a path, a glob, a folder, several of them, an address, "-", a dict, a list of dicts, or any frame.
+    `target` names a column, or is one: a list or a Series of as many values as there are rows. `more` names statistics
+    beyond the first order (products, pairs, cells, rows), or is the `more` of another summary, to which this one can
+    then be added: numbers are then cut where that one cut them. `reading` says how the table is read: docs/reading.md
+    has all options. `keep` names a folder in which the sums of each file are kept, so that the next time only new and
+    changed files are read; `skip_bad` leaves out files that cannot be read; `push` lets a database count for itself.
+    `remark` is told, in sentences, what happened on the way.
 
     >>> s = summarize({"sky": ["sun", "rain", "sun"], "play": ["yes", "no", "yes"]}, target="play")
     >>> s.classes, s.rows
     (('no', 'yes'), 3)
     """
-    data, name = read_target(data, target)
-    how = Reading(
-        name, types, missing, weight, target_bins, schema, encoding, delimiter, threads, progress, encoding_errors,
-        tokens, keep, skip_bad, push, least_count, remark, sheet=sheet, dates=dates,
-    )  # fmt: skip
+    data, how = read_arguments(data, target, reading)
     like = more if isinstance(more, Mapping) else None
     if how.by_file and like is None:
         return summarize_by_file(data, how, lambda schema: frozenset(more))[1]

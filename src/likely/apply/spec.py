@@ -10,6 +10,7 @@ from typing import Any
 
 from likely.apply.fitting import load_any
 from likely.errors import SettingError, nearest, shown
+from likely.intake.options import Reading, options_of
 from likely.machinery.text_files import parse_toml, read_toml_text, toml_key, toml_value
 from likely.models.contracts import Model
 from likely.models.knowledge import Knowledge
@@ -21,7 +22,9 @@ from likely.table.infer import IN_PARTS, kind_name
 from likely.table.schema import MISSING, Schema
 from likely.table.words import Tokens
 
-_PARTS = ("target", "weight", "target_bins", "missing", "columns", "tokens", "learner", "knowledge", "loss")
+_READING = {part: name for name, part in options_of("spec").items()}
+"""The parts that say how a table is read, and the option of reading that each is."""
+_PARTS = ("target", *_READING, "learner", "knowledge", "loss")
 
 
 @dataclass(frozen=True)
@@ -29,26 +32,29 @@ class Spec:
     """How a table is read and what is learned from it: everything but the data."""
 
     target: str | None = None
-    weight: str | None = None
-    target_bins: int | tuple[float, ...] | None = None
-    missing: tuple[str, ...] | None = None
-    columns: Mapping[str, str] = field(default_factory=dict)
-    """Kind of each column that is not left to inference: nominal, nominal of numbers, number, date, text, ignore."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """How the table is read, where that is not left to inference: options of reading (intake/options.py), those that a
+    spec has."""
     learner: Any = field(default_factory=NaiveBayes)
     loss: Loss | None = None
     """What decisions cost."""
-    tokens: Mapping[str, Tokens] = field(default_factory=dict)
-    """What counts as a word of text columns, where that is not the usual."""
 
-    def reading(self) -> dict[str, Any]:
-        """What `summarize` and `fit` take."""
-        return {
-            "types": dict(self.columns) or None,
-            "missing": None if self.missing is None else list(self.missing),
-            "weight": self.weight,
-            "target_bins": list(self.target_bins) if isinstance(self.target_bins, tuple) else self.target_bins,
-            "tokens": dict(self.tokens) or None,
-        }
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """Kind of each column that is not left to inference: nominal, number, date, text, ignore …"""
+        kinds: Mapping[str, str] = self.options.get("types", {})
+        return kinds
+
+    @property
+    def tokens(self) -> Mapping[str, Tokens]:
+        """What counts as a word of text columns, where that is not the usual."""
+        tokens: Mapping[str, Tokens] = self.options.get("tokens", {})
+        return tokens
+
+    def plain_parts(self) -> dict[str, Any]:
+        """Those parts that are one value: the target, and options of reading but for tables of columns."""
+        parts = {part: self.options.get(name) for part, name in _READING.items() if name not in ("types", "tokens")}
+        return {part: value for part, value in {"target": self.target, **parts}.items() if value is not None}
 
     def flat(self) -> dict[str, str]:
         """Every assumption as one line: a name and a value."""
@@ -56,10 +62,7 @@ class Spec:
         settings, knowledge = self._parted()
         out |= _flat("learner", settings)
         out |= {f"knowledge.{name}": json.dumps(said, ensure_ascii=False) for name, said in _by_subject(knowledge)}
-        for name in ("target", "weight", "target_bins", "missing"):
-            value = getattr(self, name)
-            if value is not None:
-                out[name] = json.dumps(value, ensure_ascii=False)
+        out |= {part: json.dumps(value, ensure_ascii=False) for part, value in self.plain_parts().items()}
         if self.loss is not None:
             costs = {name: {a: str(c) for a, c in of_class.items()} for name, of_class in self.loss.costs.items()}
             out |= _flat("loss", costs)
@@ -70,10 +73,7 @@ class Spec:
     def toml(self) -> str:
         """The page. `parse_spec` reads it back."""
         lines = ["# What is assumed before any data: read it, change it, compare it (likely diff).", ""]
-        for name in ("target", "weight", "target_bins", "missing"):
-            value = getattr(self, name)
-            if value is not None:
-                lines.append(f"{name} = {toml_value(value)}")
+        lines += [f"{part} = {toml_value(value)}" for part, value in self.plain_parts().items()]
         settings, knowledge = self._parted()
         lines += ["", "[learner]", f"name = {toml_value(type(self.learner).__name__)}"]
         tables = [*_text_tables(settings), *_curve_tables(settings)]
@@ -170,15 +170,19 @@ def spec_of(model: Model, curves: Collection[str] | None = None) -> Spec:
     }
     if target is not None and target.asked:
         columns[target.name] = kind_name(target)  # a number of many values, say, of which each is a class
+    tokens = {c.name: c.tokens for c in schema.columns if c.kind == "text" and c.tokens not in (None, Tokens())}
+    found = {
+        "types": columns,
+        "missing": None if schema.missing == MISSING else list(schema.missing),
+        "weight": weight.name if weight else None,
+        "target_bins": list(target.edges) if target is not None and target.edges else None,
+        "tokens": tokens,
+    }
     return Spec(
         target.name if target else None,
-        weight.name if weight else None,
-        target.edges if target is not None and target.edges else None,
-        None if schema.missing == MISSING else schema.missing,
-        columns,
+        {name: value for name, value in found.items() if value not in (None, {})},
         model.frozen if curves is None else model.with_curves(curves),
         model.loss,
-        {c.name: c.tokens for c in schema.columns if c.kind == "text" and c.tokens not in (None, Tokens())},
     )
 
 
@@ -188,23 +192,24 @@ def parse_spec(text: str, name: str) -> Spec:
     for part in page:
         if part not in _PARTS:
             raise SettingError(f"{shown(name)} has a part {shown(part)}, which no spec has. {nearest(part, _PARTS)}")
-        if not _FITS[part](page[part]):
+        if part in _FITS and not _FITS[part](page[part]):
             raise SettingError(f"{shown(name)}: {part} is {shown(page[part])}. Write it like this: {_LIKE[part]}.")
     learner = dict(page.get("learner", {"name": "NaiveBayes"}))
     if not isinstance(learner.get("name"), str):
         raise SettingError(f'{shown(name)} does not name its learner. Write name = "NaiveBayes" under [learner].')
     if "knowledge" in page:
         learner["knowledge"] = _knowledge(page, learner, name)
-    bins = page.get("target_bins")
+    options = {option: page[part] for part, option in _READING.items() if part in page and page[part] != {}}
+    if isinstance(options.get("target_bins"), list):
+        options["target_bins"] = [float(edge) for edge in options["target_bins"]]
+    if "tokens" in options:
+        options["tokens"] = {column: _tokens(said, column, name) for column, said in options["tokens"].items()}
+    Reading(**options)  # what no option of reading can be is refused here
     return Spec(
         page.get("target"),
-        page.get("weight"),
-        tuple(float(b) for b in bins) if isinstance(bins, list) else bins,
-        tuple(page["missing"]) if "missing" in page else None,
-        page.get("columns", {}),
+        options,
         learner_named(learner.pop("name"), learner),
         loss_of(page["loss"], f"{name}, [loss]") if "loss" in page else None,
-        {column: _tokens(said, column, name) for column, said in page.get("tokens", {}).items()},
     )
 
 
@@ -252,6 +257,7 @@ def _are_bins(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+# Parts that are more than a number or a word: these need code to check, and an example.
 _FITS: dict[str, Callable[[Any], bool]] = {
     "target": _is_text,
     "weight": _is_text,

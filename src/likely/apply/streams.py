@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from likely.apply.fitting import engine_of, fit, fit_table, learn, model_from_tree, relearn, with_loss
 from likely.errors import FileFormatError, InputError, SettingError, shown
+from likely.intake.options import FILE, WORKING, options_about
 from likely.intake.reading import Reading, ReadingOptions, with_encoding
 from likely.intake.schema import check_strays, draft_schema
 from likely.intake.summarize import LocalEngine, extend_summary, observe_table
@@ -141,20 +142,18 @@ class Window:
 
         def work(source: Source) -> Window:
             first = self._fitted if self._fitted is not None else self._first(source, how)
-            schema = replace(how, target=None, types=None, missing=None, weight=None, target_bins=None, tokens=None)
-            pieces, total, came = self._moved(source, first, replace(schema, schema=first.schema))
+            pieces, total, came = self._moved(source, first, how.under(first.schema))
             self._fitted, self.pieces, self._total, self.came = first, pieces, total, self.came + came
             return self
 
         return with_encoding(data, how, work)
 
     def _later(self, reading: Mapping[str, Any]) -> Reading:
-        odd = sorted(reading.keys() - {"encoding", "delimiter", "threads", "progress", "encoding_errors"})
+        same = options_about(FILE, WORKING)
+        odd = sorted(reading.keys() - {*same})
         if odd:
             raise SettingError(f"The window already exists and reads tables as before. Leave {odd[0]} out.")
-        old = self._reading
-        same = {"threads": old.threads, "progress": old.progress, "encoding": old.encoding, "delimiter": old.delimiter}
-        return Reading(**{**same, "encoding_errors": old.encoding_errors, **reading})
+        return Reading(**{name: getattr(self._reading, name) for name in same} | dict(reading))
 
     def _first(self, source: Source, how: Reading) -> Model:
         """The model of the first table: it says how columns are read, and what was chosen by looking at rows."""

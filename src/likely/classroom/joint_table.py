@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 
 # `joint`: the joint table of some columns of a file or table, counted in one sweep. Knows sums and probability.
 
-READING = ("missing", "weight", "encoding", "encoding_errors", "delimiter", "sheet", "threads", "progress")
-
 
 def joint(
     data: object,
@@ -77,7 +75,7 @@ def joint(
     (Fraction(1, 3), ('up to 40', 'above 40'))
     """
     for option in reading:
-        if option not in READING:
+        if option not in CellOptions.__annotations__:
             raise SettingError(f"joint does not take {shown(option)}. Give edges for numbers; all else are levels.")
     if is_page(data):
         if edges or pseudo_count or probability is not None or reading.get("weight") or reading.get("missing"):

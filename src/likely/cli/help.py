@@ -24,21 +24,13 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "everything", "out", "svg", "force", "no_page", "open_page", "study", "as_json", "as_markdown", "fractions",
         "decimals", "logs", "working", "fail",
     ),
-    "Reading the table": (
-        "types", "missing", "weight", "target_bins", "schema_file", "query", "table", "encoding", "delimiter",
-        "replace_invalid", "sheet", "dates", "least_count", "skip_bad", "threads",
-    ),
-    "Text": (
-        "shortest_word", "word_pairs", "stop_words", "char_grams", "vocabulary", "text", "damping", "least_documents",
-        "most_words",
-    ),
-    "Learner": (
-        "spec_file", "learner", "settings", "effort", "purposes", "pseudo_count", "m_estimate", "prior",
-        "prior_pseudo_count", "variance", "variance_floor", "missing_as", "unseen", "numbers", "bandwidth", "bins",
-        "bin_count", "bins_closed", "blocks", "temperature",
-    ),
+    "Reading the table": ("query", "table"),
+    "Text": (),
+    "Learner": ("spec_file", "learner", "settings", "effort", "purposes"),
 }  # fmt: skip
-"""The headings of help, and the parameters below each; whatever is not listed comes first."""
+"""The headings of help, and the parameters below each, beside those that are declared to stand there; whatever is not
+listed comes first."""
+TITLES = ("Options", *GROUPS)
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "look": ("likely look data.csv income", "likely look data.csv income --group household --all"),
     "doctor": ("likely doctor data.csv income",),
@@ -102,9 +94,9 @@ class HelpfulCommand(click.Command):
     def option_groups(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
         """What is said of each option, under the headings of help."""
         options = [p for p in self.get_params(ctx) if isinstance(p, click.Option)]
-        listed = {name for names in GROUPS.values() for name in names}
-        groups = {"Options": [p for p in options if p.name not in listed]}
-        groups |= {title: [p for p in options if p.name in names] for title, names in GROUPS.items()}
+        listed = {name: title for title, names in GROUPS.items() for name in names}
+        headings = [getattr(p, "group", "") or listed.get(p.name or "", "Options") for p in options]
+        groups = {title: [p for p, one in zip(options, headings, strict=True) if one == title] for title in TITLES}
         return {title: [row for p in group if (row := p.get_help_record(ctx))] for title, group in groups.items()}
 
 

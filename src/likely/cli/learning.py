@@ -6,27 +6,29 @@ import csv
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 from click.core import ParameterSource
 
 from likely.cli import terminal
 from likely.cli.options import (
-    TOKENS,
     Command,
     Decorator,
     Values,
+    declared_option,
     packed,
     pair,
     pairs,
     read_loss_file,
     reading_options,
+    reading_parameters,
     require_target,
 )
 from likely.errors import SettingError, shown
 from likely.models.naive.settings import NaiveBayesSettings
-from likely.models.settings import Setting, declared
+from likely.models.registry import LEARNERS, learner_named
+from likely.models.settings import Form, Setting, declared
 from likely.models.text.settings import CHOSEN, KINDS, Text
 
 if TYPE_CHECKING:
@@ -34,22 +36,6 @@ if TYPE_CHECKING:
     from likely.models.loss import Loss
 
 T = TypeVar("T")
-NAMES = ("Auto", "NaiveBayes", "TunedNaiveBayes", "TreeAugmented", "OneDependence", "FullBayes", "LinearDiscriminant",
-         "LeastSquares", "Logistic", "TextLogistic", "Additive", "Neighbors", "Pool", "Mixture", "Gibbs", "Density",
-         "OneRule", "Prior")  # fmt: skip
-"""The learners, so that help need not wait for them to be imported; a test compares."""
-
-
-@dataclass(frozen=True)
-class Form:
-    """How a setting that is more than a number or a word is written on the command line."""
-
-    metavar: str
-    read: Callable[[Any], object]
-    """What was written, as the setting takes it."""
-    multiple: bool = False
-    note: str = ""
-    """How it is written, beside what the setting means."""
 
 
 def _number_or_word(text: str, whole: bool = False) -> float | str:
@@ -108,15 +94,20 @@ FORMS = {
     "bandwidth": Form("RULE|NUMBER", _number_or_word),
     "bins": Form("RULE|COLUMN=RULE|COLUMN=EDGES", _read_bins, True, "Edges: age=20,40,60."),
     "blocks": Form(
-        "COLUMN,COLUMN…", lambda lines: [*map(_read_block, lines)], True, "A line of CSV, once for each block."
+        "COLUMN,COLUMN…",
+        lambda lines: [*map(_read_block, lines)],
+        True,
+        "A line of CSV, once for each block.",
+        flag="--block",
     ),
     "text": Form("|".join(KINDS), str),
+    "missing": Form(flag="--missing-as"),
 }
 """Settings that need code to read; all others are read by what they declare."""
 WITHOUT_OPTION = {"level_weights", "shrinkage", "text_by_column", "knowledge", "attribute_weights"}
 """Settings of naive Bayes that only --set or a spec can say."""
-FLAGS = {"missing": "--missing-as", "blocks": "--block"}
-"""Options that are not called like their setting: --missing names cells, and a block is given at a time."""
+_PARAMETERS = {"missing": "missing_as"}
+"""What click calls the option of a setting, where reading a table has one of that name."""
 OF_TEXT = ("damping", "least_documents", "most_words")
 """Settings of text that have an option."""
 
@@ -129,25 +120,9 @@ def _form(name: str, about: Setting) -> Form | None:
     return FORMS.get(name)
 
 
-def _option(name: str, default: object, about: Setting) -> Decorator:
-    """The option of a setting, as it is declared."""
-    form = _form(name, about)
-    flag = FLAGS.get(name, f"--{name.replace('_', '-')}")
-    how: Values = {"help": about.meaning}
-    if form is not None:
-        how |= {"metavar": form.metavar, "multiple": form.multiple, "type": str}
-        how["help"] = f"{about.meaning} {form.note}".rstrip()
-        default = (default,) if form.multiple and isinstance(default, str) else default
-    elif about.choices:
-        how["type"] = click.Choice([str(choice) for choice in about.choices])
-    else:
-        how["type"] = int if about.whole else float
-    return click.option(flag, _parameter(name), default=default, **how)
-
-
 def _parameter(name: str) -> str:
     """What click calls the option of a setting."""
-    return FLAGS[name].lstrip("-").replace("-", "_") if name == "missing" else name
+    return _PARAMETERS.get(name, name)
 
 
 def _offered() -> Iterator[tuple[str, object, Setting]]:
@@ -158,6 +133,11 @@ def _offered() -> Iterator[tuple[str, object, Setting]]:
     for name, _, about in declared(Text):
         if name in OF_TEXT:
             yield name, None, about
+
+
+def _group(name: str) -> str:
+    """The heading of help under which the option of a setting stands."""
+    return "Text" if name == "text" or name in OF_TEXT else "Learner"
 
 
 OFFERED = {name: about for name, _, about in _offered()}
@@ -171,7 +151,7 @@ _LEARNER: tuple[Decorator, ...] = (
     click.option(
         "--learner",
         metavar="NAME",
-        help=f"The learner: {', '.join(NAMES)}. NaiveBayes where one of its settings is given, else what is usual.",
+        help=f"The learner: {', '.join(LEARNERS)}. NaiveBayes where one of its settings is given, else what is usual.",
     ),
     click.option(
         "--set",
@@ -193,7 +173,10 @@ _LEARNER: tuple[Decorator, ...] = (
         type=click.Choice(["sql", "onnx", "pmml", "updates", "explaining"]),
         help="What the model must be able to do; may be repeated. Auto leaves out learners that cannot.",
     ),
-    *(_option(name, default, about) for name, default, about in _offered()),
+    *(
+        declared_option(_parameter(name), default, about, _form(name, about), _group(name))
+        for name, default, about in _offered()
+    ),
 )
 
 
@@ -203,7 +186,7 @@ def _read_learner(values: Values) -> Learner | None:
     for name, about in OFFERED.items():
         if _is_given(_parameter(name)):
             form, value = _form(name, about), values[_parameter(name)]
-            settings[name] = value if form is None else form.read(value)
+            settings[name] = value if form is None or form.read is None else form.read(value)
     of_text = {name: settings.pop(name) for name in OF_TEXT if name in settings}
     if of_text:  # what is not said is chosen on rows held out
         chosen = dict.fromkeys((*CHOSEN, "scale"), "auto")
@@ -221,8 +204,6 @@ def _read_learner(values: Values) -> Learner | None:
         return chosen_learner(values["effort"], values["purposes"])
     if not values["learner"] and not settings:
         return None
-    from likely.models.registry import learner_named  # all learners: what says nothing of them need not wait for them
-
     learner: Learner = learner_named(values["learner"] or "NaiveBayes", settings)
     return learner
 
@@ -269,7 +250,7 @@ def _read_learning(values: Values) -> Learning:
     from likely.apply.spec import read_spec
 
     spec = read_spec(spec_file)
-    of_spec = {k: v for k, v in spec.reading().items() if v is not None}
+    of_spec = dict(spec.options)
     _check_said_once(spec_file, of_spec)
     if spec.loss is not None and loss is not None:
         raise SettingError(f"{shown(spec_file)} already gives the costs of decisions. Leave --loss out.")
@@ -279,8 +260,10 @@ def _read_learning(values: Values) -> Learning:
 
 def _check_said_once(spec_file: str, reading: Values) -> None:
     """Refuse an option that says again, or otherwise, what a spec says: its learner, and how it reads the table."""
-    spoken = {"learner", "settings", "effort", "purposes", *map(_parameter, OFFERED), *reading}
-    spoken |= {*(TOKENS if "tokens" in reading else ()), *(["schema_file"] if reading else [])}
+    spoken = {"learner", "settings", "effort", "purposes", *map(_parameter, OFFERED)}
+    spoken |= {
+        parameter for name in (*reading, *(["schema"] if reading else [])) for parameter in reading_parameters(name)
+    }
     for option in click.get_current_context().command.params:
         if option.name in spoken and _is_given(option.name):
             raise SettingError(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,6 +13,8 @@ from click.shell_completion import CompletionItem
 
 from likely.cli import terminal
 from likely.errors import InputError, LikelyError, SettingError, shown
+from likely.intake.options import FILE, Reading, options_about
+from likely.models.settings import SWITCH, Form, Setting, declared, flag_of
 
 if TYPE_CHECKING:
     from likely.apply.explain.row import QueryRow
@@ -61,11 +64,6 @@ def packed(
 # -- which table, and how it is read ------------------------------------------------------------------------------
 
 
-def _delimiter(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
-    named = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
-    return None if text is None else named.get(text, text)
-
-
 def _keep(context: click.Context, option: click.Parameter, value: str | None) -> None:
     """Keep what is said of a database for the argument that names it."""
     context.meta[f"likely.{option.name}"] = value
@@ -102,7 +100,7 @@ def data_argument(required: bool = True) -> Decorator:
 
 
 _QUERY: Values = {"is_eager": True, "expose_value": False, "callback": _keep}
-_TEXT = (
+_DATABASE = (
     click.option(
         "--query",
         metavar="SQL",
@@ -110,110 +108,134 @@ _TEXT = (
         **_QUERY,
     ),
     click.option("--table", metavar="NAME", help="DATA is a database: read this table of it.", **_QUERY),
-    click.option("--sheet", metavar="NAME", help="DATA is a workbook (.xlsx, .ods …): read this sheet.", **_QUERY),
-    click.option("--encoding", metavar="NAME", help="Encoding of a text file; UTF-8 is tried first, then latin-1."),
-    click.option(
-        "--delimiter",
-        metavar="CHAR",
-        callback=_delimiter,
-        help="What separates cells, also by name: tab, space; detected by default.",
-    ),
-    click.option("--replace-invalid", is_flag=True, help="Replace invalid UTF-8 with U+FFFD instead of refusing it."),
 )
-sql_options = (
-    click.option("--sql", "query", metavar="SQL", help="DATA is a database: read the rows of this query.", **_QUERY),
-    *_TEXT[1:],
-)
-"""The same where --query asks for a probability."""
-_WORDS = (
-    click.option("--shortest-word", type=int, metavar="N", help="For texts: ignore words with fewer characters."),
-    click.option("--word-pairs", is_flag=True, help="For texts: also count pairs of neighbouring words."),
-    click.option("--stop-words", metavar="FILE", help="For texts: ignore the words in this file."),
-    click.option("--char-grams", metavar="N|N,M", help="For texts: use runs of N to M characters instead of words."),
-    click.option("--vocabulary", type=int, metavar="N", help="For texts: keep at most N words in memory."),
-)
-TOKENS = ("shortest_word", "word_pairs", "stop_words", "char_grams", "vocabulary")
-_DATES = "Use dates as they are, or also their weekday, month, day and hour as attributes."
-_READING = (
-    click.option(
-        "--type",
-        "types",
-        multiple=True,
-        metavar="COLUMN=KIND",
-        help="nominal, 'nominal of numbers', number, 'number in %', date, 'date in parts', text or ignore.",
-    ),
-    click.option(
-        "--missing",
-        multiple=True,
-        metavar="TOKEN",
-        help="A cell that means missing; replaces '?', 'NA', 'null' …, unless 'usual' is named too.",
-    ),
-    click.option("--dates", type=click.Choice(["whole", "parts"]), default="whole", help=_DATES),
-    click.option("--weight", metavar="COLUMN", help="Column with the weight of each row."),
-    click.option(
-        "--target-bins",
-        metavar="N|EDGES",
-        help="Cut a numeric target into N bins of about equal size, or at given edges: 10,20,30.",
-    ),
-    click.option("--schema", "schema_file", metavar="FILE.likely", help="Read the columns as this model's were read."),
-    *_TEXT,
-    *_WORDS,
-    click.option(
-        "--least-count",
-        type=click.IntRange(1),
-        default=1,
-        metavar="N",
-        help="Levels with fewer rows become 'other', and such words are left out: no rarer name is kept or shown.",
-    ),
-    click.option("--skip-bad", is_flag=True, help="For many files: leave out and list those that cannot be read."),
-    click.option(
-        "--threads",
-        type=click.IntRange(1),
-        metavar="N",
-        help="Threads to use; by default all cores. Results do not depend on it.",
-    ),
-)
+
+
+class GroupedOption(click.Option):
+    """An option that says under which heading of help it stands."""
+
+    def __init__(self, *arguments: Any, group: str = "", **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self.group = group
+
+
+def declared_option(
+    name: str, default: object, about: Setting, form: Form | None = None, group: str = "", bounded: bool = False
+) -> Decorator:
+    """The option of a setting, as it is declared: of a learner, or of reading a table (whose numbers are `bounded`)."""
+    form = form or about.form or Form()
+    how: Values = {"help": f"{form.meaning or about.meaning} {form.note}".rstrip(), "metavar": form.metavar}
+    if form.switch or about.choices == SWITCH:
+        how["is_flag"] = True
+    elif form.read is not None:
+        how["type"] = str
+        default = (default,) if form.multiple and isinstance(default, str) else default
+    elif about.choices:
+        how["type"] = click.Choice([str(choice) for choice in about.choices])
+    elif about.whole and bounded and about.at_least is not None:
+        how["type"] = click.IntRange(int(about.at_least), None if about.at_most is None else int(about.at_most))
+    elif about.is_number:
+        how["type"] = int if about.whole else float
+    if form.multiple:
+        how["multiple"] = True
+    if "is_flag" not in how:
+        how["default"] = default
+    how |= _QUERY if form.eager else {}
+    return click.option(flag_of(name, form), name, cls=GroupedOption, group=group or about.group, **how)
+
+
+def reading_option(name: str, meaning: str = "") -> Decorator:
+    """The option of one setting of reading a table, for commands that list it, perhaps in their own words."""
+    default, about, form = READING[name]
+    return declared_option(name, default, about, replace(form, meaning=meaning or form.meaning), bounded=True)
+
+
+def _reading_options(names: Iterable[str]) -> tuple[Decorator, ...]:
+    """Options of reading a table; those of databases stand before the first that says which table DATA is."""
+    out: list[Decorator] = []
+    for name in names:
+        _, about, form = READING[name]
+        out += _DATABASE if name == _FILE[0] else ()
+        out += [declared_option(part, None, one, group=about.group) for part, one in form.parts.items()]
+        out += [] if form.parts else [reading_option(name)]
+    return tuple(out)
+
+
+def reading_parameters(name: str) -> tuple[str, ...]:
+    """What click calls the options that say one setting of reading a table."""
+    return tuple(READING[name][2].parts) or (name,)
+
+
+def _read_options(names: Iterable[str], values: Values) -> Values:
+    """What options of reading say, as the library takes it; what is not said has its default."""
+    out: Values = {}
+    for name in names:
+        default, _, form = READING[name]
+        if form.eager:
+            continue  # it is a part of what DATA stands for
+        said = {part: values[part] for part in reading_parameters(name)}
+        if all(one is None or one is False or one == () for one in said.values()):
+            out[name] = default
+        else:
+            value = said if form.parts else said[name]
+            out[name] = value if form.read is None else form.read(value)
+    return out
 
 
 def read_text_options(values: Values) -> Values:
     """How a table of text is decoded, as the library takes it."""
-    errors = "replace" if values["replace_invalid"] else "strict"
-    return {"encoding": values["encoding"], "delimiter": values["delimiter"], "encoding_errors": errors}
+    return _read_options(_FILE, values)
 
 
 def _read_reading_options(values: Values) -> Values:
     """What `summarize` takes."""
-    schema = None
-    if values["schema_file"] is not None:
-        from likely.apply.fitting import load_any
-
-        schema = load_any(values["schema_file"]).schema
-    return {
-        "types": pairs(values["types"], "--type", "COLUMN=KIND") or None,
-        "missing": list(values["missing"]) or None,
-        "weight": values["weight"],
-        "target_bins": _bins(values["target_bins"]),
-        "schema": schema,
-        "threads": values["threads"],
-        "tokens": _tokens(values),
-        "skip_bad": values["skip_bad"],
-        "dates": values["dates"],
-        "least_count": values["least_count"],
-        "remark": terminal.say,
-        **read_text_options(values),
-    }
+    return {**_read_options(_SHARED, values), "remark": terminal.say}
 
 
+def _read_schema(path: str) -> object:
+    from likely.apply.fitting import load_any
+
+    return load_any(path).schema
+
+
+def _read_delimiter(text: str) -> str:
+    named = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
+    return named.get(text, text)
+
+
+READERS: dict[str, Callable[[Any], object]] = {
+    "types": lambda entries: pairs(entries, "--type", "COLUMN=KIND"),
+    "missing": list,
+    "target_bins": lambda text: _bins(text),
+    "schema": _read_schema,
+    "delimiter": _read_delimiter,
+    "tokens": lambda values: _tokens(values),
+}
+"""Settings of reading a table that need code of this room to read; all others are read by what they declare."""
+
+
+def _reading_form(name: str, about: Setting) -> Form:
+    form = about.form or Form()
+    return replace(form, read=READERS.get(name, form.read))
+
+
+READING = {name: (default, about, _reading_form(name, about)) for name, default, about in declared(Reading)}
+_FILE = options_about(FILE)
+_SHARED = [name for name, (_, about, _) in READING.items() if about.group]
+_TEXT = _reading_options(_FILE)
+sql_options: tuple[Decorator, ...] = (
+    click.option("--sql", "query", metavar="SQL", help="DATA is a database: read the rows of this query.", **_QUERY),
+    *_TEXT[1:],
+)
+"""The same where --query asks for a probability."""
 text_options = packed("reading", read_text_options, *_TEXT)
 """How a table that a model reads is decoded; the command gets `reading`."""
-reading_options = packed("reading", _read_reading_options, *_READING)
+reading_options = packed("reading", _read_reading_options, *_reading_options(_SHARED))
 """How a table is read; the command gets `reading`, which `summarize` takes."""
 
 
-def _tokens(values: Values) -> Tokens | None:
-    """What counts as a word of texts, where anything is said of it."""
-    if all(values[name] is None or values[name] is False for name in TOKENS):
-        return None
+def _tokens(values: Values) -> Tokens:
+    """What counts as a word of texts."""
     from likely.table.words import Tokens
 
     return Tokens(
@@ -249,9 +271,7 @@ def _grams(text: str | None) -> tuple[int, int] | None:
     return low, high
 
 
-def _bins(text: str | None) -> int | list[float] | None:
-    if text is None:
-        return None
+def _bins(text: str) -> int | list[float]:
     try:
         edges = [float(e) for e in text.split(",")]
     except ValueError:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # Where commands write: -o FILE and --force. Refuses, before any work is done, what would destroy a file.
 
 Kind: TypeAlias = Literal["model", "page", "table", "picture", "export"]
-READ = ("model", "models", "loss_file", "training", "schema_file", "stop_words", "spec_file")
+READ = ("model", "models", "loss_file", "training", "schema", "stop_words", "spec_file")
 """The parameters of commands that name files to read, beside DATA."""
 
 

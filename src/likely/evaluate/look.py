@@ -31,7 +31,7 @@ from likely.machinery.text_files import html_table, share_bar
 from likely.models.contracts import JudgesBeside, Learner, Model, Search, begin_learning, has_trait, setting_of
 from likely.models.default import default_learner
 from likely.models.loss import Loss
-from likely.models.naive.one_rule import OneRule, Prior
+from likely.models.naive.one_rule import BEST_ATTRIBUTE, FREQUENCIES
 from likely.sums import state
 from likely.sums.summary import Summary
 from likely.sums.words.counting import Words
@@ -214,7 +214,7 @@ def compare_baselines(found: Validation) -> Baselines:
     if ONE_RULE not in bounds:
         return Baselines(bounds[BASELINE], guess, against=tuple(against))
     naive = found.scorers[NAIVE_BAYES].read(found.times) if NAIVE_BAYES in bounds else None
-    factors = OneRule().learn(found.total).factors
+    factors = BEST_ATTRIBUTE.learn(found.total).factors
     one_rule, attribute = found.scorers[ONE_RULE].read(found.times), factors[0].name if factors else None
     return Baselines(
         bounds[BASELINE], guess, one_rule, bounds[ONE_RULE], attribute, naive, bounds.get(NAIVE_BAYES), tuple(against)
@@ -403,9 +403,9 @@ def _look(source: Source, reading: Reading, asked: _Asked) -> Look:
     folds = asked.folds
     first = draft_folds(source, reading, folds)
     require_target(first.schema)
-    beside: dict[str, Learner] = {BASELINE: Prior()}
+    beside: dict[str, Learner] = {BASELINE: FREQUENCIES}
     if not folds.leave_one_out:  # it would have to choose its attribute as often as there are rows
-        beside[ONE_RULE] = OneRule()
+        beside[ONE_RULE] = BEST_ATTRIBUTE
     sweep, textbook = LookSweep(asked.picture), default_learner("textbook").learner
 
     def judged(total: Summary) -> dict[str, Learner]:

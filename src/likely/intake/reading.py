@@ -1,84 +1,32 @@
-"""How a table is opened: what the user said about reading it, and the source that comes of it."""
+"""How a table is opened as the user said (options.py): the source, the target, the learner that was meant."""
 
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from numbers import Integral
-from os import PathLike
-from typing import Any, TypeAlias, TypedDict, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from likely.errors import ColumnError, EncodingError, InputError, LikelyError, SettingError, nearest, shown
+from likely.intake.options import CellOptions as CellOptions
+from likely.intake.options import MoreRowsOptions as MoreRowsOptions
+from likely.intake.options import Progress as Progress
+from likely.intake.options import Reading as Reading
+from likely.intake.options import ReadingOptions as ReadingOptions
 from likely.models.contracts import Learner, has_trait
 from likely.models.registry import LEARNERS, learner_written
-from likely.models.settings import check_choice
 from likely.table.formats.files import list_files
 from likely.table.formats.memory import TableSource, open_memory
 from likely.table.open import open_source, open_watched_file
-from likely.table.schema import Schema
 from likely.table.source import Source
-from likely.table.words import Tokens
 from likely.table.wrappers import Repaired, concatenate, split_agreeing
 
-# How a table is opened: what the user said about reading it, and the source that comes of it.
-
-Progress = Callable[[int], None]
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How a table is to be read: what the user said about it."""
-
-    target: str | None = None
-    types: Mapping[str, str] | None = None
-    missing: Sequence[str] | None = None
-    weight: str | None = None
-    target_bins: int | Sequence[float] | None = None
-    schema: Schema | None = None
-    encoding: str | None = None
-    delimiter: str | None = None
-    threads: int | None = None
-    progress: Progress | None = None
-    encoding_errors: str = "strict"
-    """What to do with text that is not sound UTF-8: 'strict' refuses it, 'replace' puts U+FFFD for what is broken."""
-    tokens: Tokens | Mapping[str, Tokens] | None = None
-    """What counts as a word of text columns: of all, or by column."""
-    keep: str | PathLike[str] | None = None
-    """The folder in which the sums of each file are kept between runs."""
-    skip_bad: bool = False
-    """Whether files that cannot be read are left out, and told, rather than refused."""
-    push: bool = False
-    """Whether a database is to count for itself where counts are enough."""
-    least_count: int = 1
-    """Levels and words of fewer rows are not kept by name: levels are "other", words are left out."""
-    remark: Callable[[str], None] | None = None
-    """Who is told, in sentences, what happened on the way; without it Python's warnings are."""
-    keep_row_numbers: bool = False
-    """Whether numbers that count the rows stay numbers, as a regression wants them."""
-    sheet: str | None = None
-    """The sheet of a workbook; the first that holds rows, where none is named."""
-    dates: str = "whole"
-    """Whether dates are attributes as they are ('whole'), or beside their weekday, month, day and hour ('parts')."""
-
-    @property
-    def by_file(self) -> bool:
-        """Whether each file is to be summed by itself: because its sums are kept, or because it may be left out."""
-        return self.keep is not None or self.skip_bad
-
-    def tell(self, sentence: str) -> None:
-        """Say what a person should know of how the table was read."""
-        if self.remark is None:
-            warnings.warn(sentence, stacklevel=3)
-        else:
-            self.remark(sentence)
 
 
 def open_table(data: object, reading: Reading) -> Source:
     """The source of a table, in which broken text is replaced where that was asked for."""
-    check_reading(reading)
     if reading.keep is not None:
         raise SettingError("The sums of files can be kept where a model or a summary is made of them: fit, summarize.")
     if reading.skip_bad and isinstance(data, (str, os.PathLike)) and os.fspath(data) != "-":
@@ -86,15 +34,6 @@ def open_table(data: object, reading: Reading) -> Source:
     else:
         source = open_source(data, encoding=reading.encoding, delimiter=reading.delimiter, sheet=reading.sheet)
     return Repaired(source) if reading.encoding_errors == "replace" else source
-
-
-def check_reading(reading: Reading) -> None:
-    """Refuse what nobody can mean."""
-    check_choice("encoding_errors", reading.encoding_errors, ("strict", "replace"))
-    check_choice("dates", reading.dates, ("whole", "parts"))
-    least = reading.least_count
-    if isinstance(least, bool) or not isinstance(least, int) or least < 1:
-        raise SettingError(f"least_count is {shown(least)}. Give a whole number of rows, 1 or more.")
 
 
 def _sound_files(path: str, reading: Reading) -> Source:
@@ -246,65 +185,6 @@ def require_purpose(reading: Reading, learner: Learner | None) -> None:
             "No target was named, so there is nothing to predict. Name a column: fit(data, 'column'). "
             "For the probability of whole rows: fit(data, learner=likely.Density())."
         )
-
-
-# What Python functions may be told, by keyword, about reading a table: typed, so that editors complete it.
-
-
-class FileOptions(TypedDict, total=False):
-    """How a file is opened; what its columns mean is settled otherwise."""
-
-    encoding: str | None
-    """Of text files: utf-8, latin-1 …; found out where it is not said."""
-    encoding_errors: str
-    """What to do with text that is not sound UTF-8: "strict" refuses it, "replace" puts U+FFFD for what is broken."""
-    delimiter: str | None
-    """Of CSV files: "," ";" "\\t" …; found out where it is not said."""
-    threads: int | None
-    """How many threads read and sum; all cores where it is not said. No result depends on it."""
-    sheet: str | None
-    """The sheet of a workbook; the first that holds rows, where none is named."""
-    progress: Progress | None
-    """Is called with the number of rows whenever some more were read."""
-
-
-class MoreRowsOptions(FileOptions, total=False):
-    """How more rows for a model or a summary are read: their columns mean what they meant there."""
-
-    keep: str | PathLike[str] | None
-    """The folder in which the sums of each file are kept, so that only new and changed files are read next time."""
-    skip_bad: bool
-    """Leave out files that cannot be read, and say so, rather than refuse."""
-    push: bool
-    """Let a database count for itself where counts are enough."""
-    remark: Callable[[str], None] | None
-    """Is told, in sentences, what happened on the way; without it Python's warnings are."""
-
-
-class CellOptions(FileOptions, total=False):
-    """How a file is opened, what counts as missing, and what rows weigh."""
-
-    missing: Sequence[str] | None
-    """Cells that count as missing, in place of the usual ones: ["-999", "?"]."""
-    weight: str | None
-    """The column that says how much each row counts."""
-
-
-class ReadingOptions(MoreRowsOptions, CellOptions, total=False):
-    """All that may be said about reading a table; `summarize` takes the same."""
-
-    types: Mapping[str, str] | None
-    """What columns mean, where that is not to be found out: {"zip": "nominal", "body": "text", "id": "ignore"}."""
-    target_bins: int | Sequence[float] | None
-    """Cut a target of numbers into so many bins of equally many rows, or at these numbers."""
-    schema: Schema | None
-    """Read every column as another summary or model did: its `schema`."""
-    tokens: Tokens | Mapping[str, Tokens] | None
-    """What counts as a word of text columns: of all, or by column."""
-    dates: str
-    """Whether dates are attributes as they are ("whole"), or beside their weekday, month, day and hour ("parts")."""
-    least_count: int
-    """Levels of fewer rows become one, "other", and such words are left out: no name that is rarer is kept."""
 
 
 # About how many rows a table has, before it is read, for whoever waits. Knows footers and sizes of files, no cells.

@@ -12,7 +12,7 @@ import numpy as np
 
 from likely.errors import ColumnError, InputError, LikelyError, SettingError, nearest, shown
 from likely.intake.observe import Observation, Plan, observe_source
-from likely.intake.reading import Reading
+from likely.intake.options import COLUMNS, NAMES, Reading, option_flag, options_about, said_options
 from likely.sums.columns.counts import Counts, Profile
 from likely.sums.columns.numbers import ColumnStatistic, Numbers
 from likely.sums.summary import Summary
@@ -34,7 +34,6 @@ from likely.table.source import Source
 from likely.table.texts.numbers import column_form
 from likely.table.words import Tokens
 
-WORDS = "word-pairs and the like"
 USUAL = "usual"
 """Among the cells that mean "not known": those that do where nobody says anything."""
 FIRST_ROWS = 1 << 10
@@ -47,10 +46,8 @@ class Draft:
 
     schema: Schema
     open: frozenset[str]
-    least_count: int = 1
-    """Levels and words of fewer rows are not to be kept by name."""
-    keep_row_numbers: bool = False
-    """Whether numbers that count the rows stay numbers."""
+    reading: Reading
+    """What was said; some of it is done once all rows are summed."""
 
 
 def draft_schema(source: Source, reading: Reading, seen: Observation | None = None) -> Draft:
@@ -60,7 +57,7 @@ def draft_schema(source: Source, reading: Reading, seen: Observation | None = No
     """
     if reading.schema is not None:
         _check_alone(reading, reading.schema)
-        return Draft(_given(source, reading.schema), frozenset())
+        return Draft(_given(source, reading.schema), frozenset(), reading)
     if seen is None:
         seen = observe_source(source, plan_observation(source, reading), reading.threads, reading.progress)
     columns, still_open = [], set()
@@ -81,8 +78,7 @@ def draft_schema(source: Source, reading: Reading, seen: Observation | None = No
     return Draft(
         Schema(tuple(_with_tokens(columns, reading.tokens)), missing_tokens(reading)),
         frozenset(still_open),
-        reading.least_count,
-        reading.keep_row_numbers,
+        reading,
     )
 
 
@@ -180,18 +176,10 @@ def _check_alone(reading: Reading, schema: Schema) -> None:
             raise SettingError(
                 f"The given schema {other}, but {shown(asked)} was asked for. Say the same, or leave the schema out."
             )
-    for option, said in (
-        ("type", reading.types),
-        ("missing", reading.missing),
-        ("target-bins", reading.target_bins),
-        (WORDS, reading.tokens),
-        ("least-count", reading.least_count if reading.least_count > 1 else None),
-        ("dates", reading.dates if reading.dates != "whole" else None),
-    ):
-        if said is not None:
-            raise SettingError(
-                f"The schema already says how every column is read. Leave out either --schema or --{option}."
-            )
+    for name in said_options(reading, {*options_about(COLUMNS, NAMES)} - {"weight", "schema"}):
+        raise SettingError(
+            f"The schema already says how every column is read. Leave out either --schema or {option_flag(name)}."
+        )
 
 
 def _given(source: Source, schema: Schema) -> Schema:
@@ -391,8 +379,9 @@ def finalize_schema(draft: Draft, total: Summary) -> Summary:
             statistic = total.column(column.name, Numbers)
             values, table = statistic.tally()
             column = finalize_number_column(
-                column, values, table.sum(1).floats(), statistic.level == 0, draft.keep_row_numbers
+                column, values, table.sum(1).floats(), statistic.level == 0, draft.reading.keep_row_numbers
             )
         columns.append(column)
     whole = total.with_schema(draft.schema.with_columns(columns)).canonical()
-    return without_rare(whole, draft.least_count) if draft.least_count > 1 else whole
+    least = draft.reading.least_count
+    return without_rare(whole, least) if least > 1 else whole

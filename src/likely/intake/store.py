@@ -18,7 +18,8 @@ from unicodedata import unidata_version
 
 from likely.errors import EncodingError, FileFormatError, InputError, LikelyError, SettingError, shown
 from likely.intake.observe import Observation, Plan
-from likely.intake.reading import Progress, Reading, check_reading, tell_left_out
+from likely.intake.options import COLUMNS, FILE, options_about
+from likely.intake.reading import Progress, Reading, tell_left_out
 from likely.intake.schema import draft_first_rows, draft_schema, missing_tokens, plan_observation
 from likely.intake.summarize import LocalEngine, More, Wanted, run_search, summarize_table
 from likely.machinery.threads import default_threads, in_order
@@ -205,7 +206,6 @@ B = TypeVar("B")
 
 def summarize_by_file(data: object, reading: Reading, wanted: Wanted) -> tuple[Source, Summary]:
     """The files that `data` stands for as one source, and their summary: from what is kept, and sweeps of the rest."""
-    check_reading(reading)
     if not isinstance(data, (str, os.PathLike)) or os.fspath(data) == "-":
         raise SettingError("Sums are kept of files. Give a path, a folder or a pattern.")
     path = str(os.fspath(data))
@@ -276,12 +276,9 @@ class FileEngine:
     def __post_init__(self) -> None:
         how = self.reading
         self._progress = _Progress(how.progress)
-        self._key = key_of(
-            how.encoding, how.delimiter, how.encoding_errors, missing_tokens(how), how.target, how.weight,
-            state.plain(how.types), state.plain(how.target_bins), state.plain(how.tokens),
-            None if how.schema is None else _bare(how.schema),
-            how.sheet, how.dates,
-        )  # fmt: skip
+        said = {name: getattr(how, name) for name in options_about(FILE, COLUMNS)}
+        said |= {"missing": missing_tokens(how), "schema": None if how.schema is None else _bare(how.schema)}
+        self._key = key_of(how.target, *(state.plain(value) for value in said.values()))
         self._parts: list[_Part] = []
         self._fresh: list[_Part] = []
         """Files of which it is not kept how they look."""

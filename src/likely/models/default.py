@@ -6,9 +6,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from likely.models.contracts import Learner
+from likely.models.contracts import Learner, has_trait
 from likely.models.naive.naive import NaiveBayes
 from likely.models.registry import LEARNERS
+from likely.models.settings import declared
 from likely.sums.summary import Summary
 from likely.sums.words.counting import Words
 
@@ -99,8 +100,6 @@ def _doubter(summary: Summary | None) -> Default:
 
 # The field: one learner of each kind with its usual settings, for comparing them side by side.
 
-_NOT_ALONE = ("Mixture", "Gibbs", "Density", "NaiveBayes", "Pool")
-"""These need members, or no target, or come in several kinds."""
 MOST_FOR_NEIGHBORS = 100_000
 """Every row's neighbours are looked for: beyond this a comparison would wait for them alone."""
 MOST_FOR_AUTO = 50_000
@@ -117,7 +116,7 @@ def field_of(rows: int, texts: bool = True) -> tuple[dict[str, Learner], dict[st
         "NaiveBayes, kernel": NaiveBayes(numbers="kernel"),
         "NaiveBayes, binned": NaiveBayes(numbers="binned"),
     }
-    out |= {name: maker() for name, maker in LEARNERS.items() if name not in _NOT_ALONE}
+    out |= {name: maker() for name, maker in LEARNERS.items() if _is_comparable(maker)}
     if not texts:
         del out["TextLogistic"]
     left = {}
@@ -131,3 +130,8 @@ def field_of(rows: int, texts: bool = True) -> tuple[dict[str, Learner], dict[st
         del out["Auto"]
         left["Auto"] = f"it tries most other learners again on {rows:,} rows of every fold. Ask for it: --learner Auto."
     return out, left
+
+
+def _is_comparable(maker: type[Learner]) -> bool:
+    """Whether a learner needs no more than its name (a mixture needs members), and learns a class."""
+    return not has_trait(maker, "density") and all(default is not ... for _, default, _ in declared(maker))

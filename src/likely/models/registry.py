@@ -1,86 +1,142 @@
-"""Learners by name, and how a name and plain values become one."""
+"""Learners by name: where each is registered, once, and how a name and plain values become one.
+
+Names the modules of learners and imports none before it is asked for: front door, help and faces read this table.
+"""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Collection, Iterator, Mapping, MutableMapping
 from contextlib import suppress
-from dataclasses import MISSING, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from importlib import import_module
 from typing import Any
 
 from likely.errors import SettingError, nearest, shown
-from likely.models.knowledge import check_knowledge
 from likely.models.settings import changed_settings as changed_settings
 from likely.models.settings import settings_of as settings_of
 from likely.models.text.settings import check_text, check_texts
-from likely.sums import state
 
-# Learners by name, and how a name and plain values become one.
+# Where learners are registered.
+
+EXPORTS = ("sql", "onnx", "pmml")
+
+
+@dataclass(frozen=True)
+class Registration:
+    """All that is said of a learner beside its class: one line for each."""
+
+    learner: type[Any] | str
+    """Its class, or the module of models/ that holds it, which is imported when the learner is first looked up."""
+    spoken: str = ""
+    """What people call it within a sentence; its name where nothing is said."""
+    face: str = ""
+    """The name of its class in likely.sklearn, where it has one."""
+    unable: tuple[str, ...] = ()
+    """What its models cannot do beside others in a pool, out of `Auto.for_`: sql, onnx, pmml, updates, explaining."""
+
 
 FAMILY = {
-    "Additive": "additive.additive",
-    "LeastSquares": "linear.least_squares",
-    "Logistic": "linear.logistic",
-    "TextLogistic": "text_logistic.learner",
-    "Prior": "naive.one_rule",
-    "NaiveBayes": "naive.naive",
-    "FullBayes": "full_bayes",
-    "LinearDiscriminant": "full_bayes",
-    "Density": "naive.density",
-    "Neighbors": "neighbors.neighbors",
-    "OneDependence": "dependence.one_dependence",
-    "OneRule": "naive.one_rule",
-    "TreeAugmented": "dependence.tree",
-    "TunedNaiveBayes": "naive.tuned",
-    "Auto": "pool.auto",
-    "Pool": "pool.auto",
-    "Mixture": "pool.mixture",
-    "Gibbs": "pool.mixture",
+    "Auto": Registration("pool.auto", face="AutoClassifier"),
+    "NaiveBayes": Registration("naive.naive", "naive Bayes", "NaiveBayesClassifier"),
+    "TunedNaiveBayes": Registration("naive.tuned", "tuned naive Bayes", "TunedNaiveBayesClassifier"),
+    "TreeAugmented": Registration("dependence.tree", "tree-augmented Bayes", "TreeAugmentedClassifier", EXPORTS),
+    "OneDependence": Registration(
+        "dependence.one_dependence", "one-dependence Bayes", "OneDependenceClassifier", (*EXPORTS, "explaining")
+    ),
+    "FullBayes": Registration("full_bayes", "full Bayes", "FullBayesClassifier", ("pmml", "explaining")),
+    "LinearDiscriminant": Registration("full_bayes", face="LinearDiscriminantClassifier", unable=("pmml",)),
+    "LeastSquares": Registration("linear.least_squares", "least squares", "LeastSquaresClassifier"),
+    "Logistic": Registration("linear.logistic", "logistic regression", "LogisticClassifier", ("updates",)),
+    "TextLogistic": Registration(
+        "text_logistic.learner", "logistic regression on words", "TextLogisticClassifier", (*EXPORTS, "updates")
+    ),
+    "Additive": Registration("additive.additive", "additive boosting", "AdditiveClassifier", ("updates",)),
+    "Neighbors": Registration(
+        "neighbors.neighbors", "neighbour voting", "NeighborsClassifier", (*EXPORTS, "explaining")
+    ),
+    "Pool": Registration("pool.auto", face="PoolClassifier"),
+    "Mixture": Registration("pool.mixture"),
+    "Gibbs": Registration("pool.mixture"),
+    "Density": Registration("naive.density", face="DensityEstimator"),
+    "OneRule": Registration("naive.one_rule"),
+    "Prior": Registration("naive.one_rule"),
 }
-"""The learners that come with likely, and the module of models/ that holds each; in the order of a comparison."""
+"""The learners that come with likely, in the order of help and of a comparison. What type checkers see of them is
+listed in likely/__init__.py and likely/sklearn/; a test compares."""
 
 
 class Registry(MutableMapping[str, type[Any]]):
     """Learners by name; one that comes with likely is imported when it is first looked up, not when it is named."""
 
-    def __init__(self, modules: Mapping[str, str]) -> None:
-        self._modules = {name: f"likely.models.{module}" for name, module in modules.items()}
-        self._learners: dict[str, type[Any] | None] = dict.fromkeys(modules)
+    def __init__(self, family: Mapping[str, Registration]) -> None:
+        self._entries = dict(family)
 
     def __getitem__(self, name: str) -> type[Any]:
-        found = self._learners[name]
-        if found is None:
-            found = self._learners[name] = getattr(import_module(self._modules[name]), name)
-        return found
+        entry = self._entries[name]
+        if isinstance(entry.learner, str):
+            found: type[Any] = getattr(import_module(f"likely.models.{entry.learner}"), name)
+            entry = self._entries[name] = replace(entry, learner=found)
+        assert not isinstance(entry.learner, str)
+        return entry.learner
 
     def __contains__(self, name: object) -> bool:
-        return name in self._learners
+        return name in self._entries
 
     def __setitem__(self, name: str, learner: type[Any]) -> None:
-        self._learners[name] = learner
+        self._entries[name] = Registration(learner)
 
     def __delitem__(self, name: str) -> None:
-        del self._learners[name]
+        del self._entries[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._learners)
+        return iter(self._entries)
 
     def __len__(self) -> int:
-        return len(self._learners)
+        return len(self._entries)
+
+    def add(self, entry: Registration) -> None:
+        """Let a learner be asked for by the name of its class."""
+        assert not isinstance(entry.learner, str)
+        self._entries[entry.learner.__name__] = entry
+
+    def entry(self, name: str) -> Registration:
+        """What is said of the learner of this name; nothing of one that is not registered."""
+        return self._entries.get(name, Registration(""))
+
+    @property
+    def faces(self) -> dict[str, str]:
+        """The learners that have a class in likely.sklearn, by the name of that class."""
+        return {entry.face: name for name, entry in self._entries.items() if entry.face}
 
 
 LEARNERS = Registry(FAMILY)
 """What a file, a spec, a mixture or the command line may ask for."""
 
 
-def register(*learners: type[Any]) -> None:
-    """Let these learners be asked for by name."""
-    LEARNERS.update({learner.__name__: learner for learner in learners})
+def register(*learners: type[Any], spoken: str = "", face: str = "", unable: Collection[str] = ()) -> None:
+    """Let these learners be asked for by name; of a single one, more may be said: see `Registration`."""
+    for learner in learners:
+        LEARNERS.add(Registration(learner, spoken, face, tuple(unable)))
+
+
+def spoken_name(name: str) -> str:
+    """What people call a learner within a sentence.
+
+    >>> spoken_name("TreeAugmented"), spoken_name("OneRule")
+    ('tree-augmented Bayes', 'OneRule')
+    """
+    return LEARNERS.entry(name).spoken or name
+
+
+# How a name and plain values become a learner.
 
 
 def build_learner(name: str, given: Mapping[str, Any] | None = None) -> Any:
     """The learner of this name with these settings; a misspelt name or setting is refused with the nearest one."""
+    from likely.models.knowledge import check_knowledge  # which load numpy, and names of learners must not
+    from likely.sums import state
+
     settings = given or {}
     if name not in LEARNERS:
         raise SettingError(f"There is no learner {shown(name)}. {nearest(name, LEARNERS, len(LEARNERS))}")
@@ -113,9 +169,6 @@ def _misfit(maker: type[Any], settings: Mapping[str, Any], error: str) -> str:
             usual = "" if field.default is MISSING else f" Usually it is {shown(field.default)}."
             return f"{field.name} of {maker.__name__} cannot be {shown(settings[field.name])}.{usual}"
     return f"The settings of {maker.__name__} do not fit: {error}."
-
-
-# The learners by name: what a file, a spec or the command line may ask for, and how settings become a learner.
 
 
 def learner_named(name: str, settings: Mapping[str, Any] | None = None) -> Any:

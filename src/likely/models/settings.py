@@ -13,9 +13,34 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from likely.errors import SettingError, shown
 from likely.table.labels import label
 
-# How a setting is declared, once: its type, default, range and meaning, as metadata of a learner's field.
+# How a setting of a learner, or of reading a table, is declared, once: its type, default, range and meaning, as
+# metadata of a field.
 
 _KEY = "setting"
+SWITCH = (False, True)
+"""The choices of what is on or off."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a setting is written on the command line, where its name and type do not say that."""
+
+    metavar: str | None = None
+    read: Callable[[Any], object] | None = None
+    """What was written, as the setting takes it; None: it is taken as it is."""
+    multiple: bool = False
+    note: str = ""
+    """How it is written, beside what the setting means."""
+    flag: str = ""
+    """The option, where it is not called like the setting."""
+    meaning: str = ""
+    """In place of what the setting means, where one option says only a part of it."""
+    switch: bool = False
+    """Whether it is written without a value, which `read` then gives."""
+    eager: bool = False
+    """Whether it says which table DATA is, and so is read before it."""
+    parts: Mapping[str, Setting] = field(default_factory=dict)
+    """The options that say it together, where one cannot."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +60,14 @@ class Setting:
     """Whether None may be said: the setting is then not used."""
     convert: Callable[[Any], object] | None = None
     """Checks a value that is neither a number nor a choice, and copies it, so that nobody changes it from outside."""
+    about: str = ""
+    """What it is about, where settings of several kinds stand together."""
+    group: str = ""
+    """The heading of help under which its option stands."""
+    form: Form | None = None
+    """How it is written on the command line, where its name and type do not say that."""
+    faces: Mapping[str, str] = field(default_factory=dict)
+    """What it is called where a face takes it beside Python and the command line: in a spec, scikit-learn, the app."""
 
     @property
     def is_number(self) -> bool:
@@ -103,8 +136,14 @@ def setting(
     choices: Iterable[object] = (),
     optional: bool = False,
     convert: Callable[[Any], object] | None = None,
+    about: str = "",
+    group: str = "",
+    form: Form | None = None,
+    faces: Mapping[str, str] | None = None,
 ) -> Any:
     """A field of a learner: its default (... where it must be said) and its meaning; then what may be said.
+
+    Of what may be said about reading a table (intake/options.py) also what it is about, and how faces take it.
 
     >>> @dataclass(frozen=True)
     ... class Learner(Settings):
@@ -112,12 +151,19 @@ def setting(
     >>> Learner(2).pseudo_count
     2.0
     """
-    about = Setting(meaning, at_least, above, at_most, whole, tuple(choices), optional, convert)
+    declaration = Setting(
+        meaning, at_least, above, at_most, whole, tuple(choices), optional, convert, about, group, form, faces or {}
+    )
     if default is ...:
-        return field(metadata={_KEY: about})
+        return field(metadata={_KEY: declaration})
     if isinstance(default, dict):
-        return field(default_factory=dict, metadata={_KEY: about})
-    return field(default=default, metadata={_KEY: about})
+        return field(default_factory=dict, metadata={_KEY: declaration})
+    return field(default=default, metadata={_KEY: declaration})
+
+
+def flag_of(name: str, form: Form | None) -> str:
+    """The option of a setting on the command line."""
+    return form.flag if form is not None and form.flag else f"--{name.replace('_', '-')}"
 
 
 def declared(learner: Any) -> Iterator[tuple[str, object, Setting]]:

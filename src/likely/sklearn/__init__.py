@@ -18,6 +18,7 @@ try:
 except ImportError as error:  # pragma: no cover - the tests have it
     raise ImportError("likely.sklearn needs scikit-learn. Install it: pip install 'likely[sklearn]'.") from error
 
+from likely.models.registry import LEARNERS as _LEARNERS
 from likely.sklearn.classifiers import (
     AdditiveClassifier,
     AutoClassifier,
@@ -36,6 +37,7 @@ from likely.sklearn.classifiers import (
     TunedNaiveBayesClassifier,
 )
 from likely.sklearn.drop_in import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
+from likely.sklearn.estimator import LearnerClassifier as _LearnerClassifier
 
 __all__ = [
     "AdditiveClassifier",
@@ -59,3 +61,14 @@ __all__ = [
     "TreeAugmentedClassifier",
     "TunedNaiveBayesClassifier",
 ]
+
+
+def __getattr__(name: str) -> type[_LearnerClassifier]:
+    """The class of a learner that was registered with this name as its face, made when it is first asked for."""
+    if name not in _LEARNERS.faces:
+        raise AttributeError(f"module 'likely.sklearn' has no attribute {name!r}")
+    learner = _LEARNERS[_LEARNERS.faces[name]]
+    # With its place in this module it can be pickled, as clones and searches in other processes need it.
+    made = type(name, (_LearnerClassifier,), {"__doc__": learner.__doc__, "__module__": __name__}, learner=learner)
+    globals()[name] = made
+    return made

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
@@ -27,7 +27,7 @@ import likely
 from likely.apply.fitting import fit, model_from_tree
 from likely.errors import InputError, LikelyError, SettingError
 from likely.intake.incremental import IncrementalSummary
-from likely.intake.reading import Reading
+from likely.intake.options import Reading, options_of
 from likely.models.contracts import Learner, Model, Search, begin_learning
 from likely.models.settings import declared, type_names
 from likely.models.shapes import Plane
@@ -203,17 +203,19 @@ def free_name(wanted: object, names: Sequence[str]) -> str:
 # Learners as scikit-learn's estimators: fit, partial_fit, predict and their kin, each a call of the core.
 
 WEIGHT = "weight"
-READING = {
-    "tokens": ("Tokens | None", "What counts as a word of texts."),
-    "types": (
-        "Mapping[str, str] | None",
-        'How columns are read, where that is not left to inference: {"zip": "nominal"}.',
-    ),
-    "missing_cells": ("Sequence[str] | None", "Cells that mean 'missing', in place of the usual ones."),
-    "loss": ("Loss | Mapping | None", "What decisions cost."),
-    "random_state": ("int | RandomState | None", "Deals the rows to the parts in place of `seed`."),
+READING = options_of("scikit-learn")
+"""Options of reading a table that are parameters, and what these are called: a learner has a setting `missing` too."""
+PARAMETERS = {
+    "loss": ("Loss | Mapping | None", "What decisions cost.", None),
+    "random_state": ("int | RandomState | None", "Deals the rows to the parts in place of `seed`.", None),
+} | {
+    READING[name]: (str(part.type), about.meaning, default)
+    for part, (name, default, about) in zip(
+        [part for part in fields(Reading) if part.metadata], declared(Reading), strict=True
+    )
+    if name in READING
 }
-"""Parameters beside the learner's settings: their types, and what they mean. All are None by default."""
+"""Parameters beside the learner's settings: their types, what they mean, and their defaults."""
 
 
 def _is_generative(estimator: LearnerEstimator) -> bool:
@@ -230,8 +232,8 @@ class LearnerEstimator(BaseEstimator):
     """Whether its models say how probable rows are."""
     _words: ClassVar[bool] = False
     """Whether counts of words, a sparse matrix, can be learned from."""
-    _reads: ClassVar[tuple[str, ...]] = ("types", "missing_cells")
-    """The parameters that say how X is read."""
+    _takes: ClassVar[tuple[str, ...]] = ()
+    """Parameters beside the learner's settings, and beside those that say how X is read."""
 
     model_: Model
     _rows: TableSource | None = None
@@ -244,15 +246,15 @@ class LearnerEstimator(BaseEstimator):
         super().__init_subclass__(**more)
         if learner is None:
             return
-        types, reads = type_names(learner), (*(["tokens"] if tokens else []), *cls._reads)
-        if any(name == "seed" for name, _, _ in declared(learner)):
-            reads = (*reads, "random_state")
+        types, reads = type_names(learner), [name for name in READING.values() if tokens or name != "tokens"]
+        seeded = any(name == "seed" for name, _, _ in declared(learner))
+        others = (*reads, *cls._takes, *(["random_state"] if seeded else []))
         about = {name: (types[name], setting.meaning) for name, _, setting in declared(learner)}
-        about |= {name: READING[name] for name in reads}
+        about |= {name: PARAMETERS[name][:2] for name in others}
         # A default must not be one that can be changed, so that of a dict is None.
         unsaid = {name: default for name, default, _ in declared(learner)}
         defaults = {name: None if isinstance(value, dict) or value is ... else value for name, value in unsaid.items()}
-        defaults |= dict.fromkeys(reads)
+        defaults |= {name: PARAMETERS[name][2] for name in others}
 
         def __init__(self: LearnerEstimator, **given: object) -> None:
             for name, default in defaults.items():
@@ -293,9 +295,8 @@ class LearnerEstimator(BaseEstimator):
 
     def _reading(self) -> State:
         """How the rows are read, as `Reading` and `fit` take it."""
-        tokens = getattr(self, "tokens", None)
-        how = {"types": self._column_types, "missing": self.missing_cells, "weight": self._weight, "tokens": tokens}
-        return {"target": self._target, **how}
+        said = {name: getattr(self, called) for name, called in READING.items() if hasattr(self, called)}
+        return {**said, "target": self._target, "types": self._column_types, "weight": self._weight}
 
     def _start(self, source: Rows, target: str | None) -> None:
         """What stays the same over all pieces: the names of columns."""
@@ -403,7 +404,7 @@ class LearnerClassifier(ClassifierMixin, LearnerEstimator):
     """An estimator with classes. Classes keep the type they have in y, and their order is that of `numpy.unique`."""
 
     classes_: Labels
-    _reads = ("types", "missing_cells", "loss")
+    _takes = ("loss",)
 
     loss: Any
 

@@ -17,7 +17,7 @@ from likely.evaluate.crossval.folds import FoldedRows, FoldExtender, FoldObserva
 from likely.evaluate.crossval.validate import Judge, Learners, Validation, check_classes, merge_repeats, validate_rows
 from likely.intake.engine import Piece, piece_rows
 from likely.intake.observe import Observation, Plan
-from likely.intake.reading import Reading, check_reading
+from likely.intake.reading import Reading
 from likely.intake.schema import Draft, draft_schema, guess_schema, plan_observation
 from likely.intake.summarize import More, classes_and_weights, closed_encoder
 from likely.machinery.arrays import Ints
@@ -213,7 +213,6 @@ def with_encoding(
     open_spread: Callable[[Reading], Spread], reading: Reading, work: Callable[[SparkEngine, Reading], T]
 ) -> T:
     """Do `work`; where a text proves not to be UTF-8 after all, once more as latin-1."""
-    check_reading(reading)
     if reading.by_file or reading.push:
         raise SettingError("keep, skip_bad and push are of one machine. Leave them out where Spark sweeps.")
     # Neither travels: nobody listens where the rows are.

@@ -11,7 +11,17 @@ import click
 
 from likely.cli import terminal
 from likely.cli.help import command
-from likely.cli.options import Values, data_argument, json_option, packed, pair, pairs, read_text_options, sql_options
+from likely.cli.options import (
+    Values,
+    data_argument,
+    json_option,
+    packed,
+    pair,
+    pairs,
+    read_text_options,
+    reading_option,
+    sql_options,
+)
 from likely.cli.output import out_option
 from likely.errors import SettingError, nearest, shown
 
@@ -249,7 +259,7 @@ def hypotheses(
     "--target", metavar="COLUMN", help="Show the best rule for predicting this variable, and the Bayes error."
 )
 @click.option("--probability", metavar="COLUMN", help="DATA is a table of probabilities: this column holds them.")
-@click.option("--weight", metavar="COLUMN", help="Column with the weight of each row, or how often it occurs.")
+@reading_option("weight", "Column with the weight of each row, or how often it occurs.")
 @click.option(
     "--edges", multiple=True, metavar="COLUMN=EDGES", help="Cut the numbers of a column at these edges: age=20,40."
 )
@@ -263,11 +273,8 @@ def hypotheses(
 @click.option("--across", metavar="COLUMN", help="Put the values of this variable side by side; by default the last.")
 @click.option("--fractions", is_flag=True, help="Print fractions over one denominator.")
 @click.option("--all", "everything", is_flag=True, help="Show every line of a large table.")
-@click.option(
-    "--missing",
-    multiple=True,
-    metavar="TOKEN",
-    help="A cell that means missing; replaces the usual ones ('?', 'NA', 'null' …). The empty cell always is.",
+@reading_option(
+    "missing", "A cell that means missing; replaces the usual ones ('?', 'NA', 'null' …). The empty cell always is."
 )
 @out_option("FILE.html", "Also write an interactive HTML page.", "page")
 @packed("reading", read_text_options, *sql_options)

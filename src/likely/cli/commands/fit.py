@@ -18,6 +18,7 @@ from likely.cli.options import (
     data_argument,
     json_option,
     loss_option,
+    reading_option,
     reading_options,
     require_target,
     target_argument,
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 @data_argument(required=False)
 @target_argument
 @out_option("FILE.likely", "Where to write the model.", "model", required=True)
-@click.option("--keep", metavar="FOLDER", help="Cache the sums of each file here, and read only new and changed files.")
-@click.option("--push", is_flag=True, help="For a database: let it do the counting where counts are enough.")
+@reading_option("keep")
+@reading_option("push")
 @click.option(
     "--every",
     type=click.IntRange(1),

@@ -14,6 +14,7 @@ from likely.cli.help import command
 from likely.cli.options import Values, json_option, pairs, reading_options
 from likely.cli.output import out_option
 from likely.errors import ColumnError, SettingError, nearest, shown
+from likely.intake.options import COLUMNS, NAMES, options_about, said_options
 
 if TYPE_CHECKING:
     from likely.portable.languages.export import Language
@@ -172,7 +173,7 @@ def diff(
         from likely.evaluate.drift.tables import compare_files
         from likely.present.report.drift import present_difference
 
-        if target is not None or any(reading[k] for k in ("types", "missing", "weight", "target_bins", "schema")):
+        if target is not None or any(said_options(reading, options_about(COLUMNS, NAMES))):
             raise SettingError("--target and the reading options are for tables; models and specs have their own.")
         record = compare_files(one, two, grown=grown, chance=chance)
         json, page, sums = record.json(), present_difference(record, one, two, everything), record.changes

@@ -14,11 +14,12 @@ from likely.cli.help import command
 from likely.cli.learning import Learning, learning_options
 from likely.cli.options import Values, data_argument, loss_option, text_options
 from likely.cli.output import out_option, writable
+from likely.intake.options import FILE, WORKING, options_about
 
 if TYPE_CHECKING:
     from likely.table.output.files import Revision
 
-LATER = {"file", "data", "encoding", "delimiter", "replace_invalid", "threads"}
+LATER = {"file", "data", *options_about(FILE, WORKING)}
 """What may be said of a window that has begun."""
 
 
@@ -112,7 +113,7 @@ def window(
     from likely.table.output.files import Revision
 
     since = Revision.of(file)
-    later = {k: how.reading[k] for k in ("threads", "encoding", "delimiter", "encoding_errors")}
+    later = {name: how.reading[name] for name in options_about(FILE, WORKING) if name in how.reading}
     if os.path.exists(file):
         held, reading = Window.load(file), later
         _check_later(file)

@@ -292,7 +292,7 @@ def set_apart(source: Source, first: Draft, folds: Folds) -> Draft:
         raise SettingError(f"{shown(name)} is the {found.role}, so it cannot define the folds. Choose another column.")
     reason = Reason("group" if folds.group is not None else "order")
     columns = [replace(c, role="left out", reason=reason) if c.name == name else c for c in first.schema.columns]
-    return Draft(first.schema.with_columns(columns), first.open - {name}, first.least_count)
+    return Draft(first.schema.with_columns(columns), first.open - {name}, first.reading)
 
 
 def deal_rows(source: Source, first: Draft, reading: Reading, folds: Folds, seed: int | None = None) -> Deal:

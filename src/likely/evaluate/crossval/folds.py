@@ -164,7 +164,7 @@ def draft_folds(source: Source, reading: Reading, folds: Folds) -> Draft:
     observed = _observe(source, plan_observation(source, reading, guess), reading, deal)
     draft = draft_schema(source, reading, observed.seen)
     fits = observed.seen.sums_under(draft.schema) is not None
-    return FoldDraft(draft.schema, draft.open, draft.least_count, deal=deal, observed=observed) if fits else draft
+    return FoldDraft(draft.schema, draft.open, draft.reading, deal=deal, observed=observed) if fits else draft
 
 
 def sum_folds(source: Source, draft: Draft, reading: Reading, deal: Deal) -> FoldSums:

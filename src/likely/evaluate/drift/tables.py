@@ -11,6 +11,7 @@ from likely.apply.fitting import load_any, summarize
 from likely.apply.spec import differences, parse_spec, spec_of
 from likely.errors import ColumnError, InputError, SettingError, nearest, shown
 from likely.evaluate.drift.changes import CHANCE, Amount, Changes, amounts, changes
+from likely.intake.options import FILE, WORKING, options_about
 from likely.intake.reading import Reading, ReadingOptions, open_table
 from likely.machinery.text_files import read_toml_text
 from likely.models.contracts import Model
@@ -129,12 +130,7 @@ class _Side:
             self.held = held.summary if isinstance(held, Model) else held
             self.name = os.path.basename(os.fspath(data))
         else:
-            how = Reading(
-                encoding=reading.get("encoding"),
-                delimiter=reading.get("delimiter"),
-                sheet=reading.get("sheet"),
-                encoding_errors=reading.get("encoding_errors") or "strict",
-            )
+            how = Reading(**{name: reading[name] for name in options_about(FILE) if name in reading})
             self.source: Source = open_table(data, how)
             self.name = self.source.name
 
@@ -160,9 +156,8 @@ class _Side:
             if column.role in ("target", "weight") and column.name not in names:
                 known = nearest(column.name, self.source.schema.names)
                 raise ColumnError(f"{self.name} has no column {shown(column.name)}. {known}")
-        own = {k: v for k, v in self.reading.items() if k in ("encoding", "delimiter", "threads", "progress")}
-        errors = self.reading.get("encoding_errors") or "strict"
-        return summarize(self.source, schema=schema.with_columns(kept), encoding_errors=errors, **own)
+        own = {k: v for k, v in self.reading.items() if k in options_about(FILE, WORKING)}
+        return summarize(self.source, schema=schema.with_columns(kept), **own)
 
 
 def _without_target(summary: Summary) -> Summary:

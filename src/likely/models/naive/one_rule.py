@@ -169,3 +169,11 @@ class Frequencies(Product):
     """The classes alone: of rows nothing is known, so that they have no density."""
 
     generative: ClassVar[bool] = False
+
+
+# What a look sets every learner against.
+
+FREQUENCIES = Prior()
+"""The shares of the classes, whatever the row."""
+BEST_ATTRIBUTE = OneRule()
+"""What one attribute can do alone."""

@@ -17,8 +17,8 @@ from likely.models.linear.logistic import Logistic
 from likely.models.naive.naive import NaiveBayes
 from likely.models.naive.tuned import TunedNaiveBayes
 from likely.models.neighbors.neighbors import Neighbors
-from likely.models.registry import build_learner
-from likely.models.settings import changed_settings, settings_of
+from likely.models.registry import LEARNERS, build_learner
+from likely.models.settings import changed_settings, declared, settings_of
 from likely.models.text_logistic.learner import TextLogistic
 from likely.models.text_logistic.search import count_entries
 from likely.sums.contracts import State
@@ -49,14 +49,6 @@ RIDGE = 3.0
 STEPS = 0.05
 """Tolerance of logistic regressions: a twentieth of a nat of all rows' log-likelihood, which no probability shows."""
 
-NO_SUMS = (Neighbors, OneDependence, FullBayes)
-"""Learners whose scores are no sum over attributes."""
-NO_UPDATES = (Additive, Logistic, TextLogistic)
-"""Learners that must see all rows again to learn."""
-NOT_EXPORTED = (Neighbors, OneDependence, TreeAugmented, TextLogistic)
-"""Learners whose models SQL, ONNX and PMML cannot say."""
-NOT_IN_PMML = (FullBayes, LinearDiscriminant)
-"""Learners whose models PMML cannot say beside others."""
 MOST_TOGETHER = 6
 """Numbers of one normal density that SQL and ONNX can say, as any of them may be missing."""
 
@@ -74,14 +66,7 @@ def pool_candidates(summary: Summary, effort: Effort, purposes: Collection[Purpo
 
 def _serves(learner: object, purposes: Collection[Purpose]) -> bool:
     """Whether a learner's models can do all that is asked."""
-    banned = {
-        "sql": NOT_EXPORTED,
-        "onnx": NOT_EXPORTED,
-        "pmml": (*NOT_EXPORTED, *NOT_IN_PMML),
-        "updates": NO_UPDATES,
-        "explaining": NO_SUMS,
-    }
-    return not any(isinstance(learner, banned[purpose]) for purpose in purposes)
+    return not {*purposes} & {*LEARNERS.entry(type(learner).__name__).unable}
 
 
 def _said_by(learner: Any, purposes: Collection[Purpose], numbers: int) -> Any:
@@ -150,8 +135,6 @@ def _family(summary: Summary, effort: Effort) -> list[Any]:
 
 MOST_SHOWN = 40
 """Characters of a setting in a name."""
-MIXTURES = ("Auto", "Gibbs", "Mixture", "Pool")
-"""Learners of other learners, which cannot be members."""
 
 
 def member_spec(member: Any) -> dict[str, Any]:
@@ -170,7 +153,8 @@ def check_members(members: Any) -> tuple[dict[str, Any], ...]:
 
 
 def _refuse_mixture(name: str) -> None:
-    if name in MIXTURES:
+    """Learners of other learners cannot be members."""
+    if name in LEARNERS and any(setting == "members" for setting, _, _ in declared(LEARNERS[name])):
         raise SettingError(f"{name} cannot be a member of a mixture. Name its members instead.")
 
 

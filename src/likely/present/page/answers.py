@@ -11,6 +11,7 @@ from likely.evaluate.look import Look
 from likely.evaluate.scores.ranking import Ranking, Reliability
 from likely.machinery.text_files import toml_value
 from likely.models.default import is_unasked
+from likely.models.registry import spoken_name
 from likely.models.settings import changed_settings
 from likely.present.charts.bars import rung
 from likely.present.charts.drawing import Chart
@@ -20,17 +21,6 @@ from likely.present.words import clean, interval, number, percent, plural
 
 if TYPE_CHECKING:
     from likely.models.contracts import Model
-
-
-_MEMBERS = {
-    "Additive": "additive boosting",
-    "FullBayes": "full Bayes",
-    "Logistic": "logistic regression",
-    "NaiveBayes": "naive Bayes",
-    "TextLogistic": "logistic regression on words",
-    "TreeAugmented": "tree-augmented Bayes",
-    "TunedNaiveBayes": "tuned naive Bayes",
-}
 
 
 @dataclass(frozen=True)
@@ -109,7 +99,7 @@ def _learner_words(record: Look) -> str:
     model = record.model
     if model is None or not model.members or not record.learner.startswith("Auto("):
         return ""
-    names = list(dict.fromkeys(_MEMBERS.get(name, name) for m in model.members if (name := type(m.learner).__name__)))
+    names = list(dict.fromkeys(spoken_name(type(member.learner).__name__) for member in model.members))
     return f"Auto chose {' and '.join(names) if len(names) < 3 else ', '.join(names)} by held-out rows."
 
 

@@ -11,6 +11,8 @@ from likely.evaluate.look import Look
 from likely.evaluate.scores.intervals import Measure, Paired
 from likely.evaluate.scores.ranking import Reliability
 from likely.evaluate.scores.scores import LossScores, Scores
+from likely.models.naive.one_rule import BEST_ATTRIBUTE
+from likely.models.registry import spoken_name
 from likely.present.charts.bars import SHADES, row_shares
 from likely.present.sections import Bar, Link, Report, Shaded, Table, numbers_from
 from likely.present.words import clean, interval, number, percent, plural, weighed_rows
@@ -21,25 +23,12 @@ from likely.table.schema import Column
 FEW_CLASSES = 10
 """With more there is no table of true classes against those named."""
 COLUMNS = "How the columns were read"
-_CALLED = {
-    "NaiveBayes": "Naive Bayes",
-    "FullBayes": "Full Bayes",
-    "TreeAugmented": "Tree-augmented Bayes",
-    "OneDependence": "One-dependence Bayes",
-    "LeastSquares": "Least squares",
-    "Logistic": "Logistic regression",
-    "Neighbors": "Neighbour voting",
-}
 
 
 def learner_name(record: Look) -> str:
-    """What people call the learner."""
-    return called(record.learner.partition("(")[0])
-
-
-def called(name: str) -> str:
-    """What people call a learner of this class."""
-    return _CALLED.get(name, name)
+    """What people call the learner, as a sentence begins with it."""
+    spoken = spoken_name(record.learner.partition("(")[0])
+    return spoken[:1].upper() + spoken[1:]
 
 
 def folds_title(dealing: Dealing) -> str:
@@ -412,7 +401,7 @@ def one_attribute_sentence(record: Look) -> str:
 
 def is_one_rule(record: Look) -> bool:
     """Whether the learner itself goes by one attribute."""
-    return record.learner.startswith("OneRule(")
+    return record.learner.partition("(")[0] == type(BEST_ATTRIBUTE).__name__
 
 
 def qualification(record: Look) -> str:

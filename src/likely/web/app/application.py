@@ -12,16 +12,18 @@ from typing import Annotated, Any, Literal, NoReturn
 
 from fastapi import FastAPI, Query, Request
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, Response
-from pydantic import Field, FiniteFloat
+from pydantic import Field, FiniteFloat, create_model
 from starlette.concurrency import run_in_threadpool
 from starlette.routing import Mount
 
 from likely.apply.fitting import load_model
 from likely.errors import InputError, SettingError, TooLarge, shown
+from likely.intake.options import Reading, options_of
 from likely.machinery.text_files import safe_file_name
 from likely.models.default import field_of
+from likely.models.settings import declared
 from likely.table.schema import MISSING
-from likely.web.app.hands import COSTS, MODEL, PAGE, Order, ReadingOrder
+from likely.web.app.hands import COSTS, MODEL, PAGE, Order
 from likely.web.app.session import Session, Table, app_page, require_learned
 from likely.web.application import REFUSED, Asked, Text, application
 from likely.web.guard import (
@@ -140,14 +142,32 @@ class Where(Asked):
     path: Text | None = Field(None, max_length=4096)
 
 
-class HowToRead(Asked):
-    """How columns are to be read."""
+class ColumnsAsked(Asked):
+    """What columns mean, and which cells mean nothing."""
 
     types: dict[Text, Kinds] = Field(default_factory=dict, max_length=100_000)
     missing: list[Text] | None = Field(None, max_length=1000, description="None: the usual ones.")
 
-    def order(self) -> ReadingOrder:
-        return ReadingOrder(dict(self.types), self.missing)
+    def order(self) -> dict[str, Any]:
+        """What is said, as `summarize` takes it; what it would refuse is refused at once."""
+        said = {name: getattr(self, called, None) for name, called in options_of("app").items()}
+        options = {name: value for name, value in said.items() if value not in (None, {})}
+        Reading(**options)
+        return options
+
+
+def _declared_fields() -> dict[str, Any]:
+    """The options of reading that are a number, a word or a switch."""
+    out: dict[str, Any] = {}
+    for _, default, about in declared(Reading):
+        if "app" in about.faces and (about.choices or about.is_number):
+            kind: Any = Literal[about.choices] if about.choices else int if about.whole else float
+            out[about.faces["app"]] = (kind, Field(default, description=about.meaning))
+    return out
+
+
+class HowToRead(create_model("_Declared", __base__=ColumnsAsked, **_declared_fields())):  # type: ignore[misc]
+    """How columns are to be read."""
 
 
 class ToPredict(HowToRead):
@@ -300,7 +320,6 @@ def _order(table: Table, kind: Literal["learn", "compare"], asked: ToPredict, **
         table.folder,
         asked.order(),
         target=asked.target,
-        target_bins=asked.target_bins,
         **more,
     )
 

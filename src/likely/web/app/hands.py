@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from likely.errors import LikelyError
+from likely.intake.options import write_options
 
 # What the worker may be told to do, as plain values that go through a pipe. Knows no HTTP and does no work.
 
@@ -21,19 +22,6 @@ Costs: TypeAlias = dict[str, dict[str, float]]
 
 MODEL, PAGE, COSTS = "model.likely", "page.html", "costs.toml"
 """Files of a table's folder, once it was learned from."""
-
-
-@dataclass(frozen=True)
-class ReadingOrder:
-    """How a table is to be read, as a person says it."""
-
-    types: dict[str, str] = field(default_factory=dict)
-    missing: list[str] | None = None
-    """Cells that mean "not known"; None: the usual ones."""
-
-    def options(self) -> dict[str, Any]:
-        """What `summarize` takes."""
-        return {"types": self.types or None, "missing": self.missing}
 
 
 @dataclass(frozen=True)
@@ -47,9 +35,9 @@ class Order:
     """What the table is called."""
     folder: str
     """Where files of the answer go."""
-    reading: ReadingOrder = field(default_factory=ReadingOrder)
+    reading: dict[str, Any] = field(default_factory=dict)
+    """How it is to be read, as a person says it: those options of reading that the app takes."""
     target: str = ""
-    target_bins: int | None = None
     learner: str | None = None
     """None: the one that learns where nobody says."""
     costs: Costs | None = None
@@ -68,21 +56,11 @@ class Order:
     @classmethod
     def parsed(cls, line: str) -> Order:
         """The order that a line holds."""
-        tree = json.loads(line)
-        return cls(**{**tree, "reading": ReadingOrder(**tree["reading"])})
-
-    def reading_options(self) -> dict[str, Any]:
-        """What `summarize` takes, but for progress."""
-        return {**self.reading.options(), "target_bins": self.target_bins}
+        return cls(**json.loads(line))
 
     def command(self, learner: list[str]) -> str:
         """What does the same in a terminal; `learner` are the options that name what learns."""
-        out = ["likely", "look", self.name, self.target]
-        for column, kind in self.reading.types.items():
-            out += ["--type", f"{column}={kind}"]
-        for token in self.reading.missing or ():
-            out += ["--missing", token] if token else []
-        out += [] if self.target_bins is None else ["--target-bins", str(self.target_bins)]
+        out = ["likely", "look", self.name, self.target, *write_options(self.reading)]
         out += learner
         out += ["--loss", COSTS] if self.costs is not None else []
         return shlex.join(out)

@@ -10,20 +10,22 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from likely.errors import InputError, LikelyError, SettingError, shown
+from likely.intake.options import Reading, options_of
 from likely.machinery.text_files import safe_file_name
+from likely.models.settings import declared
 from likely.portable.languages.javascript import join_scripts, read_scripts
 from likely.present.charts.drawing import STYLE
 from likely.present.page.writing import HERE as PAGES
 from likely.present.page.writing import digest
 from likely.table.formats.files import is_database
-from likely.web.app.hands import Message, Order, ReadingOrder, Worker, WorkFailed
+from likely.web.app.hands import Message, Order, Worker, WorkFailed
 
 # What one run of the app remembers: tables, what is being done with each, and a folder that is gone at its end.
 
@@ -84,7 +86,7 @@ class Table:
     folder: str
     is_copy: bool
     """Whether the rows are a copy of ours, in the folder."""
-    reading: ReadingOrder = field(default_factory=ReadingOrder)
+    reading: dict[str, Any] = field(default_factory=dict)
     columns: Message | None = None
     """How it is read."""
     learned: Order | None = None
@@ -103,15 +105,12 @@ class Table:
             "id": self.id,
             "name": self.name,
             "version": self.version,
-            "types": self.reading.types,
-            "missing": self.reading.missing,
+            **describe_reading(self.reading),
             "columns": self.columns,
             "result": self.result,
             "learned": None if learned is None else {
-                "types": learned.reading.types,
-                "missing": learned.reading.missing,
+                **describe_reading(learned.reading),
                 "target": learned.target,
-                "target_bins": learned.target_bins,
                 "learner": learned.learner,
                 "costs": learned.costs,
                 "abstain": learned.abstain,
@@ -120,6 +119,14 @@ class Table:
             "comparison": self.comparison,
             "job": None if self.job is None else self.job.describe(),
         }  # fmt: skip
+
+
+def describe_reading(said: Mapping[str, Any]) -> dict[str, Any]:
+    """How a table is read, with what is not said, as the app calls it."""
+    usual = {name: default for name, default, _ in declared(Reading)}
+    return {called: said.get(name, usual[name]) for name, called in options_of("app").items()} | {
+        "types": said.get("types") or {}
+    }
 
 
 class Session:
@@ -219,7 +226,7 @@ class Session:
 
     # -- jobs -------------------------------------------------------------------------------------------------------
 
-    def read(self, table: Table, reading: ReadingOrder) -> None:
+    def read(self, table: Table, reading: dict[str, Any]) -> None:
         """Read how the columns are; the table keeps how it was read before where that fails."""
 
         def finish(answer: Message) -> None:

@@ -109,10 +109,6 @@ def main() -> None:
         work(orders.get(), messages)
 
 
-if __name__ == "__main__":
-    main()
-
-
 # The work of the app, done in a process of its own: each order is one call into the library, whose results are
 # written to files or given back as plain values. Knows no HTTP and no session.
 
@@ -129,7 +125,7 @@ def do_work(order: Order, progress: Tell) -> Answer:
 def _read(order: Order, progress: Tell) -> Answer:
     """How the columns are read."""
     remarks: list[str] = []
-    found = inspect_columns(order.data, progress=progress, remark=remarks.append, **order.reading.options())
+    found = inspect_columns(order.data, progress=progress, remark=remarks.append, **order.reading)
     tree: Answer = state.plain(found)
     return {**tree, "notes": [*remarks, *found.notes]}
 
@@ -137,7 +133,7 @@ def _read(order: Order, progress: Tell) -> Answer:
 def _learn(order: Order, progress: Tell) -> Answer:
     """A look at the table, the page that shows it, and the model."""
     remarks: list[str] = []
-    reading = {**order.reading_options(), "progress": progress, "remark": remarks.append}
+    reading = {**order.reading, "progress": progress, "remark": remarks.append}
     learner = _learner(order.learner)
     record = _look(order, learner, reading)
     assert record.model is not None
@@ -208,7 +204,7 @@ def _exports(model: Model) -> Answer:
 
 def _compare(order: Order, progress: Tell) -> Answer:
     """Learners side by side."""
-    record = compare(order.data, order.target, progress=progress, **order.reading_options())
+    record = compare(order.data, order.target, progress=progress, **order.reading)
     if all(one.scores is None for one in record.learners):
         raise SettingError(record.learners[0].refused)
     names = [one.name for one in record.learners if one.scores is not None]
@@ -261,3 +257,7 @@ WORK: dict[str, Callable[[Order, Tell], Answer]] = {
     "decide": _decide,
     "export": _export,
 }
+
+
+if __name__ == "__main__":
+    main()
