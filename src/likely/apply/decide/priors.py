@@ -15,7 +15,7 @@ import numpy as np
 from likely.errors import SettingError, nearest, shown
 from likely.models.contracts import Learner, Model
 from likely.models.fractions import Quotient, as_written, log_of
-from likely.models.pool.candidates import learner_titles
+from likely.models.pool.members import learner_titles
 from likely.models.posterior import Posterior
 from likely.models.prior import TOLERANCE
 from likely.models.shapes import Exhibit, Score, shift

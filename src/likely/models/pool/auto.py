@@ -13,16 +13,9 @@ import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.models.contracts import require_model
-from likely.models.pool.candidates import (
-    Effort,
-    Purpose,
-    check_members,
-    member_learner,
-    member_spec,
-    pool_candidates,
-    restore_member,
-)
+from likely.models.pool.candidates import Effort, Purpose, pool_candidates
 from likely.models.pool.choosing import Choice, Trial
+from likely.models.pool.members import check_members, member_learner, member_spec, restore_member
 from likely.models.pool.pool import PoolModel, PoolPlan, PoolSearch, pool_of, start_pool
 from likely.models.settings import Settings, parts_setting, setting
 from likely.sums.contracts import State

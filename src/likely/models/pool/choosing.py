@@ -16,7 +16,7 @@ from likely.models.contracts import HeldOut, HeldOutAnswers, Learner
 from likely.models.heldout.kept_rows import KeptRows, class_codes, copies_sentence
 from likely.models.heldout.search import attempt, hold_out, most_scored, sums_of_parts, sums_without
 from likely.models.heldout.weighing import evidence_weights, tell_apart, weighted_logs
-from likely.models.pool.candidates import learner_titles, member_learner, member_spec
+from likely.models.pool.members import learner_titles, member_learner, member_spec
 from likely.models.posterior import Matrix, first_best
 from likely.models.shapes import Exhibit
 from likely.sums.contracts import State

@@ -25,8 +25,8 @@ from likely.models.known import KnownNormal, check_known, known_classes, known_n
 from likely.models.model import learnable, unread_texts
 from likely.models.naive.blocks import has_bins
 from likely.models.naive.naive import NaiveBayes
-from likely.models.pool.candidates import check_members, learner_titles, member_learner, restore_member
 from likely.models.pool.choosing import stack_scores
+from likely.models.pool.members import check_members, learner_titles, member_learner, restore_member
 from likely.models.posterior import Matrix
 from likely.models.prior import prior_quotients
 from likely.models.settings import Settings, Variance, setting

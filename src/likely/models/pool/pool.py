@@ -18,8 +18,8 @@ from likely.models.heldout.kept_rows import GatheredRows, KeptRows, most_kept, r
 from likely.models.heldout.search import SumTuple, learn_kept
 from likely.models.model import check_weights
 from likely.models.naive.naive import NaiveBayes
-from likely.models.pool.candidates import learner_titles, member_spec
 from likely.models.pool.choosing import Choice, Trial, choose_members
+from likely.models.pool.members import learner_titles, member_spec
 from likely.models.prior import prior_quotients
 from likely.models.registry import build_learner
 from likely.models.shapes import (
