@@ -1,4 +1,4 @@
-"""Folds: the sums and rows of each part; copies of rows in one part; leave-one-out in closed form."""
+"""Folds: the sums and rows of each part; copies of rows in one part."""
 
 from __future__ import annotations
 
@@ -23,20 +23,16 @@ from likely.evaluate.crossval.dealing import (
     spread_groups,
 )
 from likely.evaluate.kernels import rows_by_fold
-from likely.evaluate.scores.scores import Chosen, HeldOutCollector, Scorer
 from likely.evaluate.troubles.rows import Duplicates, repeated_rows
-from likely.intake.engine import PIECE, Piece, RowCache, Worker, fits_in_memory, piece_rows, sweep, sweep_sum
+from likely.intake.engine import Piece, RowCache, Worker, fits_in_memory, piece_rows, sweep, sweep_sum
 from likely.intake.observe import Observation, Plan
 from likely.intake.reading import Reading
 from likely.intake.schema import Draft, check_strays, draft_schema, finalize_schema, guess_schema, plan_observation
 from likely.intake.summarize import Extension, classes_and_weights, closed_encoder
 from likely.machinery.arrays import Ints
 from likely.machinery.threads import in_order
-from likely.models.contracts import Learner, Model, Search
+from likely.models.contracts import Model, Search
 from likely.models.heldout.kept_rows import FEW_COPIES, content_hashes, copies_sentence, has_few_levels, value_tables
-from likely.models.loss import Loss
-from likely.models.model import learnable
-from likely.models.naive.leave_one_out import LeaveOneOut, leave_one_out
 from likely.sums.contracts import State
 from likely.sums.exact import OrderedSum, plus_tuples
 from likely.sums.summary import Summary
@@ -412,44 +408,3 @@ class _ByContent:
     def folds(self, codes: Ints, ordinal: NDArray[np.int64]) -> Ints:
         """As it was placed; rows without a class are counted with the first part, and left out."""
         return np.where(codes < 0, np.int32(0), ordinal.astype(np.int32))
-
-
-# Leave-one-out in closed form: every row is scored by sums from which its own contribution was taken, in one sweep.
-
-
-def closed_forms(learners: Mapping[str, Learner], total: Summary) -> dict[str, LeaveOneOut]:
-    """Those learners that have a closed form, by name."""
-    own = learnable(total, text=True)
-    found = {name: leave_one_out(learner, own) for name, learner in learners.items()}
-    return {name: held for name, held in found.items() if held is not None}
-
-
-class LeaveOneOutJudge:
-    """Scores rows, each by what all others taught. One for each thread."""
-
-    def __init__(
-        self, held: Mapping[str, LeaveOneOut], rows: int, classes: tuple[str, ...], loss: Loss | None, extra: Any
-    ) -> None:
-        self._held, self._classes, self.extra = held, classes, extra
-        self.scorers = {n: Scorer(len(classes), None if loss is None else Chosen(loss, classes)) for n in held}
-        self.gathered = {n: HeldOutCollector(rows, classes) for n in held}
-
-    def take(self, piece: Piece, start: int) -> None:
-        """Score some rows."""
-        if self.extra is not None:
-            self.extra.take(piece, start)
-        batch = piece.batch
-        assert batch.target is not None
-        counts = batch.target.codes >= 0
-        if batch.weight is not None:
-            counts &= batch.weight > 0
-        index = np.flatnonzero(counts)
-        for begin in range(0, len(index), PIECE):
-            rows = index[begin : begin + PIECE]
-            part = batch.take(rows)
-            assert part.target is not None
-            weight = np.ones(part.rows) if part.weight is None else part.weight
-            for name, held in self._held.items():
-                joint = held.log_joint(part, part.target.codes, weight)
-                self.scorers[name].update(joint, part.target.codes, part.weight, self._classes)
-                self.gathered[name].take(batch.start + rows, part.target.codes, part.weight, joint)

@@ -401,7 +401,7 @@ def _each_left_out(
     sums = sum_folds(source, first, reading, deal)
     total = sums.total
     check_classes(total, source)
-    from likely.evaluate.crossval.folds import LeaveOneOutJudge, closed_forms
+    from likely.evaluate.crossval.leave_one_out import LeaveOneOutJudge, closed_forms
 
     if total.rows < 2:
         raise InputError(f"{source.name} has only one row to learn from. To leave one out takes two or more.")
