@@ -11,16 +11,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STATED = {
-    "lines": 82_200,
-    "files": 557,
-    "classes": 700,
-    "class names with several meanings": 48,
-    "classes derived from Model": 19,
-    "files that name least_count": 9,
-    "files that name OneRule": 7,
+    "lines": 79_243,
+    "files": 322,
+    "classes": 686,
+    "class names with several meanings": 49,
+    "classes derived from Model": 20,
+    "files that name least_count": 8,
+    "files that name OneRule": 6,
     "tests that import inner modules": 190,
-    "words in docs": 121_700,
-    "decision records": 132,
+    "words in docs": 121_479,
+    "decision records": 131,
 }
 SLACK = 0.99
 """What has shrunk by more than this is stated anew."""

@@ -13,7 +13,8 @@ import pytest
 
 import likely
 from likely.errors import SettingError
-from likely.models.text import documents, logistic_search
+from likely.models.text_logistic import documents
+from likely.models.text_logistic import search as logistic_search
 from likely.models.text_logistic.documents import find_residuals, residual_bits, sum_gradient
 from likely.sums.words.vocabulary import Vocabulary
 from likely.table.batch import Batch, Codes, pack_texts
@@ -98,7 +99,7 @@ def test_weights_are_where_the_penalised_log_loss_is_least() -> None:
     offset = np.log(np.bincount(own, minlength=classes) / rows) + np.zeros((rows, classes))
     fit = logistic_search.WordFit(docs, offset, np.ones(rows, np.bool_), 1)
     at = fit.find(0.5, None, 0.0)
-    table = fit.weights(at, logistic_search.Choice(0.5, 1))
+    table = fit.weights(at, logistic_search.RidgeChoice(0.5, 1))
     share = np.sqrt(times / np.maximum(times.sum(1, keepdims=True), 1))
     scores = offset + share @ table
     chance = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)

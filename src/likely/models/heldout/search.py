@@ -5,10 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -16,9 +16,11 @@ from likely.errors import LikelyError, SettingError
 from likely.machinery.arrays import Floats, Ints
 from likely.machinery.threads import in_order
 from likely.models import kernels
-from likely.models.contracts import Learner, Model, Search, begin_learning
+from likely.models.contracts import Learner, Learning, Model, Sweep
 from likely.models.heldout.kept_rows import GatheredRows, KeptRows, class_codes, most_kept, recode_target, sum_rows
+from likely.models.learning import begin, learning, run, side_by_side
 from likely.models.posterior import Matrix
+from likely.sums.exact import plus_tuples
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
 
@@ -41,24 +43,14 @@ def most_scored(row_size: int, least: int) -> int:
     return min(MOST_SCORED, max(MOST_NUMBERS // max(row_size, 1), least))
 
 
-@runtime_checkable
-class HoldsOut(Protocol):
-    """A learner that holds rows out itself: in a trial it scores them on the way, so that nothing is learned twice."""
-
-    def hold_out(
-        self, total: Summary, training: Mapping[int, Summary], rows: KeptRows, places: NDArray[np.intp]
-    ) -> tuple[Floats, Learner]:
-        """What models of the other parts say of the rows at `places` beyond the prior, (places, classes of `total`);
-        and the learner that learns from all rows with what was found."""
-        ...
-
-
 def hold_out(
     learner: Learner, total: Summary, training: Mapping[int, Summary], rows: KeptRows, places: NDArray[np.intp]
 ) -> tuple[Floats, Learner]:
     """What the learner says of held-out rows (at `places`) beyond the prior, and what learns from all rows then."""
-    if isinstance(learner, HoldsOut):
-        return learner.hold_out(total, training, rows, places)
+    own_way = getattr(learner, "hold_out", None)  # who holds rows out itself scores them on the way
+    if own_way is not None:
+        found: tuple[Floats, Learner] = own_way(total, training, rows, places)
+        return found
     out = np.zeros((len(places), len(total.classes)))
     for part, own in training.items():
         inside = rows.part[places] == part
@@ -78,18 +70,20 @@ def evidence_of(model: Model, rows: KeptRows, classes: tuple[str, ...], training
 
 
 def learn_kept(learner: Learner, summary: Summary, rows: KeptRows, classes: tuple[str, ...]) -> Model:
-    """The model of these rows and their sums; a search looks at them until it is done. `classes` number the rows."""
-    found = begin_learning(learner, own_sums(learner, summary))
+    """The model of these rows and their sums, seen as often as it takes. `classes` number the rows."""
     group = class_codes(classes, summary.classes)[rows.group]
-    while isinstance(found, Search):
-        sums: tuple[Any, ...] | None = None
-        for start in range(0, len(rows), PIECE):
-            cut = slice(start, start + PIECE)
-            part = found.look_at(replace(rows.batch.sliced(cut), start=start), group[cut], rows.weight[cut])
-            sums = part if sums is None else tuple(a + b for a, b in zip(sums, part, strict=True))
-        assert sums is not None
-        found = found.step(sums)
-    return found
+
+    def summed(sweep: Sweep) -> tuple[Any, ...]:
+        cuts = (slice(start, start + PIECE) for start in range(0, len(rows), PIECE))
+        return reduce(
+            plus_tuples,
+            (
+                sweep.look_at(replace(rows.batch.sliced(cut), start=cut.start), group[cut], rows.weight[cut])
+                for cut in cuts
+            ),
+        )
+
+    return run(learning(learner, own_sums(learner, summary)), summed)
 
 
 def own_sums(learner: Learner, summary: Summary) -> Summary:
@@ -114,16 +108,6 @@ def sums_of_parts(summary: Summary, rows: KeptRows, requests: Iterable[str]) -> 
 
     each = enumerate(in_order(iter(range(rows.parts)), summed))
     return {part: own for part, own in each if own.rows}
-
-
-class SumTuple:
-    """What one of several searches wants added up."""
-
-    def __init__(self, values: tuple[Any, ...]) -> None:
-        self.values = values
-
-    def __add__(self, other: SumTuple) -> SumTuple:
-        return SumTuple(tuple(a + b for a, b in zip(self.values, other.values, strict=True)))
 
 
 def attempt(work: Callable[[A], B], given: A) -> B | LikelyError:
@@ -151,12 +135,8 @@ def log_posterior(model: Model, batch: Batch, classes: tuple[str, ...], joint: M
 
 # The held-out search: candidates learn from all parts of the rows but one, and are scored on the rows of that part.
 
-WHOLE = -1
-"""In place of a part: learned from all rows."""
 MIX = np.uint64(0x9E3779B97F4A7C15)
 
-Job: TypeAlias = tuple[int, int]
-"""(candidate, part that it does not see)"""
 Scores: TypeAlias = "tuple[Matrix, NDArray[np.intp], NDArray[np.float64]]"
 """Of some held-out rows: scores, classes, weights."""
 V = TypeVar("V")
@@ -203,102 +183,92 @@ class Plan(ABC, Generic[V]):
         """The model in which the search ends; `members` are the kept candidates, learned from all rows."""
 
 
-@dataclass(frozen=True)
-class HeldOutSearch(Search, Generic[V]):
-    """Rows are kept in memory, and candidates judged by them; then what is kept of these learns from all rows."""
+Begun: TypeAlias = "dict[int, Model | Learning[Model]]"
+"""Candidates that have learned from all rows, or begun to."""
 
-    plan: Plan[V]
-    summary: Summary
-    """Of all rows, with all that candidates are made of."""
-    jobs: Mapping[Job, Model | Search] = field(default_factory=dict)
-    verdict: V | None = None
 
-    @property
-    def searches(self) -> dict[Job, Search]:
-        """Candidates that need to see rows again."""
-        return {job: held for job, held in self.jobs.items() if isinstance(held, Search)}
+def choose_held_out(plan: Plan[V], summary: Summary, begun: Begun | None = None) -> Learning[Model]:
+    """Rows are kept in memory, and candidates judged by them; then what is kept of these learns from all rows, of which
+    `summary` has all that candidates are made of. `begun` are those that have begun to before."""
+    (gathered,) = yield Sweep(gather_rows, (summary, most_kept(summary)))
+    verdict = judge_candidates(plan, summary, gathered.dealt(summary, *plan.dealing))
+    kept = begin_candidates(plan, summary, plan.kept(verdict)) if begun is None else begun
+    return plan.model(summary, (yield from learn_candidates(plan, kept)), verdict)
 
-    def look_at(self, batch: Batch, group: Ints, weight: NDArray[np.float64]) -> tuple[Any, ...]:
-        """Rows to choose by; else what the searches of those that were kept want."""
-        batch, group = recode_target(self.summary.classes, batch, group)
-        if self.verdict is None:
-            return (GatheredRows.of(self.summary, batch, group, weight, most_kept(self.summary)),)
-        return tuple(SumTuple(search.look_at(batch, group, weight)) for search in self.searches.values())
 
-    def step(self, sums: tuple[Any, ...]) -> Model | Search:
-        """One phase is done; the next, or the model."""
-        if self.verdict is None:
-            return self._chosen(sums[0].dealt(self.summary, *self.plan.dealing))
-        moved = {job: search.step(one.values) for (job, search), one in zip(self.searches.items(), sums, strict=True)}
-        self._require_proper(moved)
-        return replace(self, jobs={**self.jobs, **moved}).finished()
+def gather_rows(summary: Summary, most: int, batch: Batch, group: Ints, weight: Floats) -> tuple[GatheredRows]:
+    """The rows of a batch to choose by."""
+    batch, group = recode_target(summary.classes, batch, group)
+    return (GatheredRows.of(summary, batch, group, weight, most),)
 
-    def finished(self) -> Model | Search:
-        """The model, once what was kept has learned from all rows."""
-        if self.verdict is None or self.searches:
-            return self
-        members = {h: held for (h, p), held in self.jobs.items() if p == WHOLE and isinstance(held, Model)}
-        return self.plan.model(self.summary, members, self.verdict)
 
-    def learn_from_all(self, candidates: Iterable[int]) -> HeldOutSearch[V]:
-        """With these candidates learned, or learning, from all rows."""
+def begin_candidates(plan: Plan[V], summary: Summary, candidates: Iterable[int]) -> Begun:
+    """These candidates, as far as they learn from sums; one whose scores are no probabilities is refused."""
 
-        def learn(h: int) -> tuple[Job, Model | Search]:
-            learner = self.plan.learners[h]
-            return (h, WHOLE), begin_learning(learner, own_sums(learner, self.summary))
+    def begin_one(h: int) -> tuple[int, Model | Learning[Model]]:
+        learner = plan.learners[h]
+        return h, begin(learner, own_sums(learner, summary))
 
-        learned = dict(in_order(iter(candidates), learn))
-        self._require_proper(learned)
-        return replace(self, jobs={**self.jobs, **learned})
+    begun = dict(in_order(iter(candidates), begin_one))
+    _require_proper(plan, {h: held for h, held in begun.items() if isinstance(held, Model)})
+    return begun
 
-    def _require_proper(self, models: Mapping[Job, Model | Search]) -> None:
-        """Refuse a candidate whose scores are no probabilities."""
-        for (h, _), model in models.items():
-            if isinstance(model, Model) and not model.proper:
-                raise self.plan.improper(h)
 
-    def _chosen(self, rows: KeptRows) -> Model | Search:
-        """Candidates judged by rows in memory."""
-        requests = sorted(frozenset().union(*(c.needs(self.summary.schema) for c in self.plan.learners)))
-        parts = sums_of_parts(self.summary, rows, requests)
-        if len(parts) < 2:
-            return self._judged(self.plan.unjudged()).finished()
-        _, training = sums_without(parts, parts)
+def learn_candidates(plan: Plan[V], begun: Begun) -> Learning[dict[int, Model]]:
+    """The same, learned from all rows."""
+    waiting = {h: held for h, held in begun.items() if not isinstance(held, Model)}
+    found = yield from side_by_side(waiting)
+    _require_proper(plan, found)
+    return {h: held if isinstance(held, Model) else found[h] for h, held in begun.items()}
 
-        def learn(job: Job) -> Model:
-            return learn_kept(
-                self.plan.learners[job[0]], training[job[1]], rows.take(~rows.inside(job[1])), self.summary.classes
-            )
 
-        jobs = [(h, p) for h in range(len(self.plan.learners)) for p in parts]
-        models = dict(zip(jobs, in_order(iter(jobs), learn), strict=True))
-        self._require_proper(models)
-        told = [self._score(rows, p, training[p].classes, [models[h, p] for h in range(len(self.plan.learners))])
-                for p in parts]  # fmt: skip
-        some = [one for one in told if one is not None]
-        if not some:
-            return self._judged(self.plan.unjudged()).finished()
-        scores, truth, weight = zip(*some, strict=True)
-        verdict = self.plan.judge(
-            self.summary, np.concatenate(scores, axis=-2), np.concatenate(truth), np.concatenate(weight)
-        )
-        return self._judged(verdict).finished()
+def _require_proper(plan: Plan[V], models: Mapping[int, Model]) -> None:
+    """Refuse a candidate whose scores are no probabilities."""
+    for h, model in models.items():
+        if not model.proper:
+            raise plan.improper(h)
 
-    def _judged(self, verdict: V) -> HeldOutSearch[V]:
-        kept = [h for h in self.plan.kept(verdict) if (h, WHOLE) not in self.jobs]
-        return replace(self, verdict=verdict).learn_from_all(kept)
 
-    def _score(self, rows: KeptRows, part: int, known: tuple[str, ...], models: list[Model]) -> Scores | None:
-        """Scores, classes and weights of the rows of a part, by candidates that have not seen it."""
-        classes, least = self.summary.classes, self.plan.least_scored
-        counted = rows.inside(part)
-        if least is not None:
-            counted &= class_codes(classes, known)[rows.group] >= 0
-            most = most_scored(self.plan.row_size(self.summary), least)
-            if len(rows) > most:  # by content alone, and not by the digits that deal
-                counted &= rows.hashes * MIX < np.uint64(int(most / len(rows) * 2**64))
-        some = rows.take(np.flatnonzero(counted))
-        if not len(some):
-            return None
-        scores = self.plan.score(self.summary, models, some.batch, some.group)
-        return scores, some.group.astype(np.intp), some.weight
+def judge_candidates(plan: Plan[V], summary: Summary, rows: KeptRows) -> V:
+    """The verdict on candidates by rows in memory."""
+    requests = sorted(frozenset().union(*(c.needs(summary.schema) for c in plan.learners)))
+    parts = sums_of_parts(summary, rows, requests)
+    if len(parts) < 2:
+        return plan.unjudged()
+    _, training = sums_without(parts, parts)
+
+    def learn(job: tuple[int, int]) -> Model:
+        h, part = job
+        others = rows.take(np.flatnonzero(~rows.inside(part)))
+        return learn_kept(plan.learners[h], training[part], others, summary.classes)
+
+    jobs = [(h, part) for h in range(len(plan.learners)) for part in parts]
+    models = dict(zip(jobs, in_order(iter(jobs), learn), strict=True))
+    for (h, _), model in models.items():
+        _require_proper(plan, {h: model})
+    told = [
+        _score(plan, summary, rows, part, training[part].classes, [models[h, part] for h in range(len(plan.learners))])
+        for part in parts
+    ]
+    some = [one for one in told if one is not None]
+    if not some:
+        return plan.unjudged()
+    scores, truth, weight = zip(*some, strict=True)
+    return plan.judge(summary, np.concatenate(scores, axis=-2), np.concatenate(truth), np.concatenate(weight))
+
+
+def _score(
+    plan: Plan[V], summary: Summary, rows: KeptRows, part: int, known: tuple[str, ...], models: list[Model]
+) -> Scores | None:
+    """Scores, classes and weights of the rows of a part, by candidates that have not seen it."""
+    counted, least = rows.inside(part), plan.least_scored
+    if least is not None:
+        counted &= class_codes(summary.classes, known)[rows.group] >= 0
+        most = most_scored(plan.row_size(summary), least)
+        if len(rows) > most:  # by content alone, and not by the digits that deal
+            counted &= rows.hashes * MIX < np.uint64(int(most / len(rows) * 2**64))
+    some = rows.take(np.flatnonzero(counted))
+    if not len(some):
+        return None
+    scores = plan.score(summary, models, some.batch, some.group)
+    return scores, some.group.astype(np.intp), some.weight

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from likely.errors import SettingError
-from likely.models.contracts import Learner, Model, Search, begin_learning
-from likely.models.heldout.search import HeldOutSearch, Plan
+from likely.models.contracts import Learner, Learning, Model
+from likely.models.heldout.search import Plan, choose_held_out
 from likely.models.heldout.weighing import temperature_of
+from likely.models.learning import learning
 from likely.models.posterior import Matrix
 from likely.sums.summary import Summary
 
@@ -63,13 +64,11 @@ class TemperaturePlan(Plan[float]):
         return self.learner.tempered(members[0], verdict or 1.0, note)
 
 
-def start_temperature_search(learner: Temperable, summary: Summary) -> Model | Search:
-    """The search; or the model as it is, where no row can be held out or knowledge names classes without rows."""
+def learn_temperature(learner: Temperable, summary: Summary) -> Learning[Model]:
+    """The tempered model; as it is, where no row can be held out or knowledge names classes without rows."""
     plain = learner.untempered()
     unknown = float(summary.total.floats().min()) <= 0 if len(summary.classes) else True
     if unknown or len(summary.classes) < 2 or summary.rows < 2 * PARTS:
-        model = begin_learning(plain, summary)
-        if isinstance(model, Search):
-            return model
+        model = yield from learning(plain, summary)
         return learner.tempered(model, 1.0, "The evidence is not scaled: too few rows or classes to hold any out.")
-    return HeldOutSearch(TemperaturePlan(learner, (plain,)), summary.canonical())
+    return (yield from choose_held_out(TemperaturePlan(learner, (plain,)), summary.canonical()))

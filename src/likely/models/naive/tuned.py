@@ -14,9 +14,10 @@ import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.machinery.arrays import Ints
-from likely.models.contracts import Model, Search, require_model
-from likely.models.heldout.search import HeldOutSearch, Plan
+from likely.models.contracts import Learning, Model
+from likely.models.heldout.search import Plan, choose_held_out
 from likely.models.heldout.weighing import evidence_weights, score_alone
+from likely.models.learning import looks_at_rows
 from likely.models.model import learnable
 from likely.models.naive.naive import NaiveBayes
 from likely.models.naive.product import Product, WeightedProduct, weight_product
@@ -87,17 +88,16 @@ class TunedNaiveBayes(Settings):
         """Sums of the first order."""
         return frozenset()
 
-    def learn(self, summary: Summary) -> WeightedProduct:
-        """The model; refused where the rows must be seen again, as `likely.fit` does."""
-        return require_model(self, self.begin(summary))
-
-    def begin(self, summary: Summary) -> WeightedProduct | Search:
-        """Begin the search; where no row can be held out, plain naive Bayes."""
+    @looks_at_rows
+    def learn(self, summary: Summary) -> Learning[WeightedProduct]:
+        """The best settings and weights on held-out rows; where no row can be held out, plain naive Bayes."""
         summary = learnable(summary)
         # By weight, as a row of weight 2 is the row twice (scikit-learn's check of sample weights).
         if len(summary.classes) < 2 or float(summary.total.floats().sum()) < 2 * self.parts or not summary.columns:
             return weight_product(NaiveBayes().product(summary), {}, self)
-        return HeldOutSearch(TuningPlan.of(self, summary), summary)
+        found = yield from choose_held_out(TuningPlan.of(self, summary), summary)
+        assert isinstance(found, WeightedProduct)
+        return found
 
     def restore(self, summary: Summary, found: State) -> WeightedProduct:
         """The model as a file keeps it."""

@@ -9,10 +9,11 @@ from typing import Any, Literal
 
 from likely.errors import SettingError, shown
 from likely.models.additive.additive import Additive
-from likely.models.contracts import Learner, Model, Restores, begin_learning
+from likely.models.contracts import Learner, Model
 from likely.models.dependence.one_dependence import OneDependence
 from likely.models.dependence.tree import TreeAugmented
 from likely.models.full_bayes import FullBayes, LinearDiscriminant
+from likely.models.learning import begin, restore
 from likely.models.linear.logistic import Logistic
 from likely.models.naive.naive import NaiveBayes
 from likely.models.naive.tuned import TunedNaiveBayes
@@ -188,10 +189,8 @@ def member_learner(spec: Mapping[str, Any] | str) -> Learner:
 def restore_member(learner: Learner, summary: Summary, found: State) -> Model:
     """A member as a file keeps it: what a search found of it, or, where nothing, what its sums say."""
     if found:
-        require(isinstance(learner, Restores), "only a search finds more than sums")
-        assert isinstance(learner, Restores)
-        return learner.restore(summary, found)
-    model = begin_learning(learner, summary)
+        return restore(learner, summary, found)
+    model = begin(learner, summary)
     require(isinstance(model, Model), "a member that searches was found")
     assert isinstance(model, Model)
     return model

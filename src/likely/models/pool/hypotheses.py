@@ -14,13 +14,13 @@ import numpy as np
 
 from likely.errors import SettingError, nearest, shown
 from likely.machinery.arrays import Ints
-from likely.models.contracts import Learner, Model, Search
+from likely.models.contracts import Learner, Learning, Model
 from likely.models.factors.bins import Binned, binned, edges_of, read_tally
 from likely.models.factors.categorical import Categorical, categorical
 from likely.models.factors.joint import CellSettings, Table, table
 from likely.models.factors.normal import Moments, Scatter, mean_of, root_of, scatter, variance_of
 from likely.models.full_bayes import FullBayes, density_kind
-from likely.models.heldout.search import HeldOutSearch, Plan, log_posterior
+from likely.models.heldout.search import Plan, begin_candidates, choose_held_out, learn_candidates, log_posterior
 from likely.models.heldout.weighing import tempered
 from likely.models.knowledge import KnownNormal, check_known, known_classes, known_normals, known_prior
 from likely.models.model import learnable, unread_texts
@@ -397,14 +397,15 @@ class Hypotheses(Settings, ABC):
     def learn(self, summary: Summary) -> Model:
         """The model; refused where the rows must be seen again, as `likely.fit` does."""
 
-    def begin(self, summary: Summary) -> Model | Search:
-        """Let every member learn, and weigh them; a search, where members or weights need to see the rows again."""
+    def weigh_members(self, summary: Summary) -> Learning[Model]:
+        """Let every member learn, and weigh them; the rows are seen again where members or weights need it."""
         summary, plan = learnable(summary), MixturePlan(self, self.learners, (self.parts, 0))
-        search = HeldOutSearch(plan, summary).learn_from_all(range(len(self.members)))
-        if self.weights != "held-out":
-            beliefs = replace(_known_weights(self, summary), searched=bool(search.searches))
-            search = replace(search, verdict=beliefs)
-        return search.finished()
+        begun = begin_candidates(plan, summary, range(len(self.members)))
+        if self.weights == "held-out":
+            return (yield from choose_held_out(plan, summary, begun))
+        searched = not all(isinstance(held, Model) for held in begun.values())
+        beliefs = replace(_known_weights(self, summary), searched=searched)
+        return plan.model(summary, (yield from learn_candidates(plan, begun)), beliefs)
 
     def restore(self, summary: Summary, found: State) -> Model:
         """The model as a search found it."""
