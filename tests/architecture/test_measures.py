@@ -11,15 +11,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STATED = {
-    "lines": 79_243,
+    "lines": 79_122,
     "files": 322,
-    "classes": 686,
-    "class names with several meanings": 49,
+    "classes": 683,
+    "class names with several meanings": 48,
     "classes derived from Model": 20,
     "files that name least_count": 8,
     "files that name OneRule": 6,
-    "tests that import inner modules": 190,
-    "words in docs": 121_479,
+    "tests that import inner modules": 191,
+    "words in docs": 121_493,
     "decision records": 131,
 }
 SLACK = 0.99

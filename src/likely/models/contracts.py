@@ -55,7 +55,8 @@ class Learner(Protocol):
     """Frozen settings that derive a model from a summary. Knows settings, never data.
 
     It may also have `traits` (see `has_trait`); `restore(summary, found)`, which reads what it found in the rows from a
-    file; `learn_folds(total, training)` and `hold_out(…)`, which serve all folds and all held-out parts at once.
+    file; and, to be faster, `learn_folds(total, training)`, `hold_out(parts, places)` and `learn_beside(summary,
+    others)`, which serve all folds, all held-out parts and other learners on the way.
     """
 
     def needs(self, schema: Schema) -> frozenset[str]:

@@ -31,7 +31,7 @@ from likely.models.additive.histograms import padded
 from likely.models.additive.model import FACTS, AdditiveModel, read_anova, read_strengths
 from likely.models.contracts import Learner, Learning, Sweep
 from likely.models.fractions import log_of
-from likely.models.heldout.kept_rows import KeptRows
+from likely.models.heldout.search import HeldOutParts
 from likely.models.heldout.weighing import PATTERNS, ROWS, fit_offsets
 from likely.models.learning import looks_at_rows
 from likely.models.model import learnable
@@ -246,17 +246,15 @@ class Additive(Settings):
         anova = decompose(trees, rows, coding.sizes.tolist(), recipe.start)
         return with_offsets(anova.for_two_classes() if len(log_prior) == 2 else anova, coding, rows, log_prior, given)
 
-    def hold_out(
-        self, total: Summary, training: Mapping[int, Summary], rows: KeptRows, places: NDArray[np.intp]
-    ) -> tuple[Floats, Learner]:
+    def hold_out(self, parts: HeldOutParts, places: NDArray[np.intp]) -> tuple[Floats, Learner]:
         """What models of the other parts say of held-out rows, all with the number of rounds that these rows say."""
-        total = learnable(total)
+        total = learnable(parts.total)
         coding = self._coding(total)
         self._check(coding)
         if not coding.axes:
             return np.zeros((len(places), len(total.classes))), self
         recipe, given = self.prepared(coding)
-        said, rounds = score_parts(self, coding, recipe, given, [*training], rows, places)
+        said, rounds = score_parts(self, coding, recipe, given, [*parts.training], parts.rows, places)
         return said, replace(self, rounds=max(rounds, 1), stopping="never")
 
     def evidence(self, coding: Coding, trees: list[TreeArrays], learned: CodedRows, batch: Batch) -> Floats:

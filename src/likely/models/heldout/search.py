@@ -1,24 +1,27 @@
-"""The held-out search: candidates learn from all parts of the rows but one, and are scored on the rows of that one."""
+"""The held-out engine: rows kept in memory, a part of them held out at a time, learners judged on that part.
+
+Who chooses by held-out rows (pools, mixtures, tuned naive Bayes, temperatures, settings of text) keeps, deals, sums,
+learns and scores here; what follows from the scores is the chooser's own, and in weighing.py.
+"""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
-from functools import reduce
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
 from operator import add
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from likely.errors import LikelyError, SettingError
-from likely.machinery.arrays import Floats, Ints
+from likely.errors import LikelyError
+from likely.machinery.arrays import Bools, Floats, Ints
 from likely.machinery.threads import in_order
 from likely.models import kernels
 from likely.models.contracts import Learner, Learning, Model, Sweep
 from likely.models.heldout.kept_rows import GatheredRows, KeptRows, class_codes, most_kept, recode_target, sum_rows
-from likely.models.learning import begin, learning, run, side_by_side
+from likely.models.learning import learning, run
 from likely.models.posterior import Matrix
 from likely.sums.exact import plus_tuples
 from likely.sums.summary import Summary
@@ -28,14 +31,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# A learner tried on rows kept in memory: what models of the other parts say of the rows of a part.
-
 A = TypeVar("A")
 B = TypeVar("B")
 PIECE = 16_384
-"""Rows that a search looks at at a time."""
+"""Rows that a learner looks at at a time."""
 MOST_SCORED, MOST_NUMBERS = 20_000, 1 << 24
 """Held-out rows that are scored at most, and numbers that scores may take up: more rows would say the same."""
+MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+def keep_rows(summary: Summary, parts: int, seed: int = 0) -> Learning[KeptRows]:
+    """Rows to choose by, dealt to parts: all, or those with the smallest hashes of their content. One sweep."""
+    (gathered,) = yield Sweep(gather_rows, (summary, most_kept(summary)))
+    rows: KeptRows = gathered.dealt(summary, parts, seed)
+    return rows
+
+
+def gather_rows(summary: Summary, most: int, batch: Batch, group: Ints, weight: Floats) -> tuple[GatheredRows]:
+    """The rows of a batch to choose by."""
+    batch, group = recode_target(summary.classes, batch, group)
+    return (GatheredRows.of(summary, batch, group, weight, most),)
 
 
 def most_scored(row_size: int, least: int) -> int:
@@ -43,20 +58,103 @@ def most_scored(row_size: int, least: int) -> int:
     return min(MOST_SCORED, max(MOST_NUMBERS // max(row_size, 1), least))
 
 
-def hold_out(
-    learner: Learner, total: Summary, training: Mapping[int, Summary], rows: KeptRows, places: NDArray[np.intp]
-) -> tuple[Floats, Learner]:
-    """What the learner says of held-out rows (at `places`) beyond the prior, and what learns from all rows then."""
-    own_way = getattr(learner, "hold_out", None)  # who holds rows out itself scores them on the way
-    if own_way is not None:
-        found: tuple[Floats, Learner] = own_way(total, training, rows, places)
-        return found
-    out = np.zeros((len(places), len(total.classes)))
-    for part, own in training.items():
-        inside = rows.part[places] == part
-        model = learn_kept(learner, own, rows.take(np.flatnonzero(rows.part != part)), total.classes)
-        out[inside] = evidence_of(model, rows.take(places[inside]), total.classes, own)
-    return out, learner
+@dataclass(frozen=True, eq=False)
+class HeldOutParts:
+    """Rows in memory, and for each part that is held out the sums of all rows that are not in it."""
+
+    rows: KeptRows
+    classes: tuple[str, ...]
+    """Number the rows."""
+    training: Mapping[int, Summary]
+    """Empty where no part has others beside it."""
+    total: Summary
+
+    @classmethod
+    def of(
+        cls,
+        summary: Summary,
+        rows: KeptRows,
+        requests: Iterable[str] = (),
+        held: Iterable[int] | None = None,
+        whole: Summary | None = None,
+    ) -> HeldOutParts:
+        """With sums of the first order and those requested. `held` are the parts that are held out (None: all, in
+        turn); `whole` are sums of more rows than these, from which parts are taken then."""
+        wanted = list(requests)
+
+        def summed(part: int) -> Summary:
+            return sum_rows(summary, [rows.batch.take(np.flatnonzero(rows.inside(part)))], wanted)
+
+        each = enumerate(in_order(iter(range(rows.parts)), summed))
+        parts = {part: own for part, own in each if own.rows}
+        total = reduce(add, parts.values()).canonical() if whole is None else whole
+        out = [part for part in (range(rows.parts) if held is None else held) if part in parts]
+        alone = whole is None and len(parts) < 2
+        return cls(rows, summary.classes, {} if alone else {part: total - parts[part] for part in out}, total)
+
+    @cached_property
+    def known(self) -> Bools:
+        """Whether each row is held out, and its class known to the parts that are not."""
+        out = np.zeros(len(self.rows), np.bool_)
+        for part, own in self.training.items():
+            out |= self.rows.inside(part) & (class_codes(self.classes, own.classes)[self.rows.group] >= 0)
+        return out
+
+    def places(self, counted: Bools | None = None) -> NDArray[np.intp]:
+        """The held-out rows that count (None: all), part after part."""
+        inside = (self.rows.inside(part) for part in self.training)
+        some = [np.flatnonzero(mine if counted is None else mine & counted) for mine in inside]
+        return np.concatenate([np.empty(0, np.intp), *some])
+
+    def sample(self, row_size: int, least: int = 100) -> NDArray[np.intp]:
+        """Places of known rows, part after part: no more than `most_scored`, by content alone."""
+        counted, most = self.known, most_scored(row_size, least)
+        if len(self.rows) > most:  # not by the digits that deal
+            counted = counted & (self.rows.hashes * MIX < np.uint64(int(most / len(self.rows) * 2**64)))
+        return self.places(counted)
+
+    def model(self, learner: Learner, part: int) -> Model:
+        """What is learned from all rows but those of a part."""
+        others = self.rows.take(np.flatnonzero(~self.rows.inside(part)))
+        return learn_kept(learner, self.training[part], others, self.classes)
+
+    def scores(
+        self,
+        learners: Sequence[Learner],
+        places: NDArray[np.intp],
+        score: Callable[[Model, Batch, Ints], Floats],
+        improper: Callable[[int], LikelyError],
+    ) -> Floats:
+        """score(model, rows, their classes), (…, rows, …), by models that have not seen them: (learners, …, places, …).
+
+        Places are part after part. One whose scores are no probabilities is refused, as `improper` says.
+        """
+
+        def scored(job: tuple[int, int]) -> Floats | None:
+            h, part = job
+            model = self.model(learners[h], part)
+            if not model.proper:
+                raise improper(h)
+            some = self.rows.take(places[self.rows.part[places] == part])
+            return score(model, some.batch, some.group) if len(some) else None
+
+        parts = [*self.training]
+        found = list(in_order(iter([(h, part) for h in range(len(learners)) for part in parts]), scored))
+        each = [found[h * len(parts) : (h + 1) * len(parts)] for h in range(len(learners))]
+        return np.stack([np.concatenate([one for one in own if one is not None], axis=-2) for own in each])
+
+    def evidence(self, learner: Learner, places: NDArray[np.intp]) -> tuple[Floats, Learner]:
+        """What the learner says of held-out rows beyond the prior, (places, classes), and what learns from all rows
+        then."""
+        own_way = getattr(learner, "hold_out", None)  # who holds rows out itself scores them on the way
+        if own_way is not None:
+            found: tuple[Floats, Learner] = own_way(self, places)
+            return found
+        out = np.zeros((len(places), len(self.total.classes)))
+        for part, own in self.training.items():
+            inside, model = self.rows.part[places] == part, self.model(learner, part)
+            out[inside] = evidence_of(model, self.rows.take(places[inside]), self.total.classes, own)
+        return out, learner
 
 
 def evidence_of(model: Model, rows: KeptRows, classes: tuple[str, ...], training: Summary) -> Floats:
@@ -93,23 +191,6 @@ def own_sums(learner: Learner, summary: Summary) -> Summary:
     return own
 
 
-def sums_without(parts: Mapping[int, Summary], held: Iterable[int]) -> tuple[Summary, dict[int, Summary]]:
-    """The sums of all parts, and for each part that is held out those of all others, where there are others."""
-    total = reduce(add, parts.values()).canonical()
-    return total, {p: (total - parts[p]).canonical() for p in held if p in parts and len(parts) > 1}
-
-
-def sums_of_parts(summary: Summary, rows: KeptRows, requests: Iterable[str]) -> dict[int, Summary]:
-    """The sums of each part that has rows, of the first order and those requested."""
-    wanted = list(requests)
-
-    def summed(part: int) -> Summary:
-        return sum_rows(summary, [rows.batch.take(np.flatnonzero(rows.inside(part)))], wanted)
-
-    each = enumerate(in_order(iter(range(rows.parts)), summed))
-    return {part: own for part, own in each if own.rows}
-
-
 def attempt(work: Callable[[A], B], given: A) -> B | LikelyError:
     """What comes of it, or the error that says why nothing does."""
     try:
@@ -131,144 +212,3 @@ def log_posterior(model: Model, batch: Batch, classes: tuple[str, ...], joint: M
     kept = [k for k, name in enumerate(model.classes) if name in classes]
     out[:, [classes.index(model.classes[k]) for k in kept]] = own[:, kept]
     return out
-
-
-# The held-out search: candidates learn from all parts of the rows but one, and are scored on the rows of that part.
-
-MIX = np.uint64(0x9E3779B97F4A7C15)
-
-Scores: TypeAlias = "tuple[Matrix, NDArray[np.intp], NDArray[np.float64]]"
-"""Of some held-out rows: scores, classes, weights."""
-V = TypeVar("V")
-
-
-class Plan(ABC, Generic[V]):
-    """What is tried on held-out rows, and what follows from the scores: settings, never data. V is the verdict."""
-
-    least_scored: ClassVar[int | None] = 100
-    """Rows that are scored at least, however large a row's scores are. None: every row is scored, and those of classes
-    that no other part has as well (else they are passed over: no candidate could name them)."""
-
-    learners: tuple[Learner, ...]
-    """The candidates."""
-    dealing: tuple[int, int]
-    """The number of parts, and the seed by which rows are dealt to them."""
-
-    def row_size(self, summary: Summary) -> int:
-        """How many numbers the scores of a row are."""
-        return len(self.learners) * len(summary.classes)
-
-    def score(self, summary: Summary, models: Sequence[Model], batch: Batch, truth: Ints) -> Matrix:
-        """Scores (…, rows, …) of rows by models that have not seen them: here log P(class | row) of each candidate."""
-        return np.stack([log_posterior(model, batch, summary.classes) for model in models])
-
-    @abstractmethod
-    def judge(self, summary: Summary, scores: Matrix, truth: NDArray[np.intp], weight: NDArray[np.float64]) -> V:
-        """The verdict from the scores of held-out rows, their classes and weights."""
-
-    @abstractmethod
-    def unjudged(self) -> V:
-        """The verdict where no row could be held out."""
-
-    def kept(self, verdict: V) -> Sequence[int]:
-        """The candidates that are to learn from all rows."""
-        return range(len(self.learners))
-
-    def improper(self, candidate: int) -> LikelyError:
-        """Why a candidate is refused whose scores are no probabilities."""
-        return SettingError("its scores are not probabilities.")
-
-    @abstractmethod
-    def model(self, summary: Summary, members: Mapping[int, Model], verdict: V) -> Model:
-        """The model in which the search ends; `members` are the kept candidates, learned from all rows."""
-
-
-Begun: TypeAlias = "dict[int, Model | Learning[Model]]"
-"""Candidates that have learned from all rows, or begun to."""
-
-
-def choose_held_out(plan: Plan[V], summary: Summary, begun: Begun | None = None) -> Learning[Model]:
-    """Rows are kept in memory, and candidates judged by them; then what is kept of these learns from all rows, of which
-    `summary` has all that candidates are made of. `begun` are those that have begun to before."""
-    (gathered,) = yield Sweep(gather_rows, (summary, most_kept(summary)))
-    verdict = judge_candidates(plan, summary, gathered.dealt(summary, *plan.dealing))
-    kept = begin_candidates(plan, summary, plan.kept(verdict)) if begun is None else begun
-    return plan.model(summary, (yield from learn_candidates(plan, kept)), verdict)
-
-
-def gather_rows(summary: Summary, most: int, batch: Batch, group: Ints, weight: Floats) -> tuple[GatheredRows]:
-    """The rows of a batch to choose by."""
-    batch, group = recode_target(summary.classes, batch, group)
-    return (GatheredRows.of(summary, batch, group, weight, most),)
-
-
-def begin_candidates(plan: Plan[V], summary: Summary, candidates: Iterable[int]) -> Begun:
-    """These candidates, as far as they learn from sums; one whose scores are no probabilities is refused."""
-
-    def begin_one(h: int) -> tuple[int, Model | Learning[Model]]:
-        learner = plan.learners[h]
-        return h, begin(learner, own_sums(learner, summary))
-
-    begun = dict(in_order(iter(candidates), begin_one))
-    _require_proper(plan, {h: held for h, held in begun.items() if isinstance(held, Model)})
-    return begun
-
-
-def learn_candidates(plan: Plan[V], begun: Begun) -> Learning[dict[int, Model]]:
-    """The same, learned from all rows."""
-    waiting = {h: held for h, held in begun.items() if not isinstance(held, Model)}
-    found = yield from side_by_side(waiting)
-    _require_proper(plan, found)
-    return {h: held if isinstance(held, Model) else found[h] for h, held in begun.items()}
-
-
-def _require_proper(plan: Plan[V], models: Mapping[int, Model]) -> None:
-    """Refuse a candidate whose scores are no probabilities."""
-    for h, model in models.items():
-        if not model.proper:
-            raise plan.improper(h)
-
-
-def judge_candidates(plan: Plan[V], summary: Summary, rows: KeptRows) -> V:
-    """The verdict on candidates by rows in memory."""
-    requests = sorted(frozenset().union(*(c.needs(summary.schema) for c in plan.learners)))
-    parts = sums_of_parts(summary, rows, requests)
-    if len(parts) < 2:
-        return plan.unjudged()
-    _, training = sums_without(parts, parts)
-
-    def learn(job: tuple[int, int]) -> Model:
-        h, part = job
-        others = rows.take(np.flatnonzero(~rows.inside(part)))
-        return learn_kept(plan.learners[h], training[part], others, summary.classes)
-
-    jobs = [(h, part) for h in range(len(plan.learners)) for part in parts]
-    models = dict(zip(jobs, in_order(iter(jobs), learn), strict=True))
-    for (h, _), model in models.items():
-        _require_proper(plan, {h: model})
-    told = [
-        _score(plan, summary, rows, part, training[part].classes, [models[h, part] for h in range(len(plan.learners))])
-        for part in parts
-    ]
-    some = [one for one in told if one is not None]
-    if not some:
-        return plan.unjudged()
-    scores, truth, weight = zip(*some, strict=True)
-    return plan.judge(summary, np.concatenate(scores, axis=-2), np.concatenate(truth), np.concatenate(weight))
-
-
-def _score(
-    plan: Plan[V], summary: Summary, rows: KeptRows, part: int, known: tuple[str, ...], models: list[Model]
-) -> Scores | None:
-    """Scores, classes and weights of the rows of a part, by candidates that have not seen it."""
-    counted, least = rows.inside(part), plan.least_scored
-    if least is not None:
-        counted &= class_codes(summary.classes, known)[rows.group] >= 0
-        most = most_scored(plan.row_size(summary), least)
-        if len(rows) > most:  # by content alone, and not by the digits that deal
-            counted &= rows.hashes * MIX < np.uint64(int(most / len(rows) * 2**64))
-    some = rows.take(np.flatnonzero(counted))
-    if not len(some):
-        return None
-    scores = plan.score(summary, models, some.batch, some.group)
-    return scores, some.group.astype(np.intp), some.weight

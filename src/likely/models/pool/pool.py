@@ -14,8 +14,8 @@ from likely.machinery.arrays import Floats, Ints
 from likely.machinery.threads import teller
 from likely.models.contracts import HeldOut, HeldOutAnswers, Learner, Learning, Model, Sweep, Terms
 from likely.models.fractions import log_of
-from likely.models.heldout.kept_rows import KeptRows, most_kept, recode_target, sum_rows
-from likely.models.heldout.search import gather_rows, learn_kept, log_posterior
+from likely.models.heldout.kept_rows import recode_target, sum_rows
+from likely.models.heldout.search import keep_rows, learn_kept, log_posterior
 from likely.models.learning import learning, side_by_side
 from likely.models.model import check_weights
 from likely.models.naive.naive import NaiveBayes
@@ -330,8 +330,7 @@ def learn_pool(plan: PoolPlan, summary: Summary) -> Learning[PoolModel]:
         why = "all rows have the same class" if len(summary.classes) < 2 else "there are too few rows to hold some out"
         model = NaiveBayes().model(summary)
         return pool_of(plan.learner, model.summary, [model], np.ones(1), Trial.none(f"Plain NaiveBayes: {why}."))
-    (gathered,) = yield Sweep(gather_rows, (summary, most_kept(summary)))
-    rows: KeptRows = gathered.dealt(summary, plan.parts, plan.seed)
+    rows = yield from keep_rows(summary, plan.parts, plan.seed)
     work = len(rows) * len(summary.schema.attributes) * len(summary.classes)
     many = work > ALL_PARTS and len(rows) >= LEAST_HELD * plan.parts and not plan.every_part
     held = range(1) if many else range(plan.parts)

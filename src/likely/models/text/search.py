@@ -15,8 +15,8 @@ from likely.machinery.arrays import Floats, Ints
 from likely.machinery.jit import kernel
 from likely.machinery.threads import in_order
 from likely.models.contracts import Learner, Learning, Model, Sweep
-from likely.models.heldout.kept_rows import GatheredRows, KeptRows, sum_rows
-from likely.models.heldout.search import gather_rows
+from likely.models.heldout.kept_rows import GatheredRows, KeptRows, class_codes
+from likely.models.heldout.search import HeldOutParts, gather_rows
 from likely.models.knowledge import Knowledge, known_classes
 from likely.models.model import learnable
 from likely.models.text.factor import LEAST, HeldOutRows, best_scales
@@ -355,38 +355,31 @@ def _trials(learner: LearnsText, summary: Summary, names: Sequence[str], rows: K
     for name, held in words.items():
         held.make_room(batch.rows)
         held.update(batch.cells[name], np.arange(batch.rows, dtype=np.int32), weights(batch.weight))
-    found = (_trial(learner, summary, batch, rows.part == p, words) for p in np.unique(rows.part).tolist())
+    if unused := set(summary.more) - learner.needs(summary.schema):  # what other learners asked for
+        summary = summary.without(unused)
+    plain = _without_columns(summary, names)
+    parts = HeldOutParts.of(plain, rows, plain.more, whole=plain)
+    found = (_trial(learner, summary, parts, part, words) for part in parts.training)
     return [trial for trial in found if trial is not None]
 
 
 def _trial(
-    learner: LearnsText, whole: Summary, batch: Batch, mine: NDArray[np.bool_], words: Mapping[str, Words]
+    learner: LearnsText, whole: Summary, parts: HeldOutParts, part: int, words: Mapping[str, Words]
 ) -> Trial | None:
     """The rows of a part, and the sums of all others; None where these know one class alone."""
-    classes = len(whole.classes)
-    weight = np.ones(batch.rows) if batch.weight is None else batch.weight
-    group = np.zeros(batch.rows, np.int32) if batch.target is None else batch.target.codes
-    if unused := set(whole.more) - learner.needs(whole.schema):  # what other learners asked for
-        whole = whole.without(unused)
-    some = batch.take(np.flatnonzero(mine))
-    places = np.where(mine, group, -1).astype(np.intp)
-    by_class = {name: w.regrouped(places, classes) for name, w in words.items()}
-    plain = _without_columns(whole, words)
-    rest = plain - sum_rows(plain, [some], plain.more)
+    rows, mine, rest = parts.rows, parts.rows.inside(part), parts.training[part]
     if len(rest.classes) < 2:
         return None
     rest = learnable(rest, known_classes(learner.knowledge, rest.schema), text=True)
-    index = {name: k for k, name in enumerate(rest.classes)}
-    own = np.array([index.get(name, -1) for name in whole.classes], np.intp)
-    # Rows of a class that no other row has cannot be told by it: they are not scored.
-    truth = own[group[mine]]
-    offset = np.array(learner.model(rest).log_joint(some))
-    number = np.cumsum(mine) - 1
+    own = class_codes(whole.classes, rest.classes)[: len(whole.classes)].astype(np.intp)
+    offset = np.array(learner.model(rest).log_joint(rows.batch.take(np.flatnonzero(mine))))
+    number, places = np.where(mine, np.cumsum(mine) - 1, -1), np.where(mine, rows.group, -1).astype(np.intp)
     columns = {}
-    for name, w in words.items():
-        others = (whole.column(name, Words) - by_class[name]).regrouped(own, len(rest.classes))
-        columns[name] = Column.of(others, w, np.where(mine, number, -1), int(mine.sum()))
-    return Trial(offset, truth, weight[mine], columns)
+    for name, held in words.items():
+        others = whole.column(name, Words) - held.regrouped(places, len(whole.classes))
+        columns[name] = Column.of(others.regrouped(own, len(rest.classes)), held, number, int(mine.sum()))
+    # Rows of a class that no other row has cannot be told by it: they are not scored.
+    return Trial(offset, own[rows.group[mine]], rows.weight[mine], columns)
 
 
 def _without_columns(summary: Summary, names: Collection[str]) -> Summary:
