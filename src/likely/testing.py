@@ -154,7 +154,8 @@ def check_learner(learner: Any, data: Mapping[str, Sequence[object]], target: st
     """Every law of a learner and its model, on a table given by columns.
 
     Learning changes nothing and repeats itself; neither the order of rows nor a file changes a bit; probabilities add
-    up to one; and terms, where there are any, add up to the scores that the posterior is made of.
+    up to one; terms, where there are any, add up to the scores that the posterior is made of; and who must see the rows
+    again learns the same beside another, in the same sweeps.
 
     >>> import likely
     >>> table = {"sky": ["sun", "rain", "sun", None, "fog"], "x": [1.5, 2.0, None, 4.0, 3.5], "play": list("ynyny")}
@@ -180,7 +181,22 @@ def check_learner(learner: Any, data: Mapping[str, Sequence[object]], target: st
     sums = wanted.sum(axis=1)
     _hold(bool(np.allclose(sums[~np.isnan(sums)], 1.0, rtol=0, atol=1e-9)), "probabilities do not add up to one")
     _check_terms(model, rows)
+    _check_sweeps(learner, data, model, rows, wanted)
     _hold(repr(learner) == settings and bits(model.summary) == before, "learning or scoring changes what it was given")
+
+
+def _check_sweeps(learner: Any, data: Any, model: Any, rows: Mapping[str, Sequence[object]], wanted: Any) -> None:
+    """Who must see the rows again learns the same beside another, in the same sweeps."""
+    from likely.intake.summarize import row_sweeper
+    from likely.models.learning import begin, learning, run, side_by_side
+    from likely.table.open import open_source
+
+    if isinstance(begin(learner, model.summary), Model):
+        return
+    both = side_by_side({name: learning(learner, model.summary) for name in ("one", "other")})
+    for found in run(both, row_sweeper(open_source(data), model.summary)).values():
+        same = np.array_equal(found.posterior(rows).matrix, wanted, equal_nan=True)
+        _hold(same, "learning beside another in the same sweeps gives another model")
 
 
 def _check_terms(model: Any, rows: Mapping[str, Sequence[object]]) -> None:

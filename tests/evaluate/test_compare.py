@@ -12,8 +12,9 @@ import pytest
 import likely
 from likely.evaluate.crossval.dealing import Stratified as Dealer
 from likely.evaluate.scores.scores import Scorer, Scores
-from likely.models.contracts import Search, begin_learning
+from likely.models.contracts import Model
 from likely.models.default import MOST_FOR_AUTO, MOST_FOR_NEIGHBORS, field_of
+from likely.models.learning import begin
 from likely.models.registry import LEARNERS
 from likely.present.report.evaluation import present_comparison
 from likely.table.open import open_source
@@ -56,8 +57,8 @@ def refitted(data: Any, target: str, learner: Any, folds: int, seed: int, weight
         if not mine:
             continue
         rest = [row for row, f in zip(data, deal, strict=True) if f != k]
-        model = begin_learning(learner, likely.summarize(rest, schema=whole.schema, more=whole.more))
-        if isinstance(model, Search):
+        model = begin(learner, likely.summarize(rest, schema=whole.schema, more=whole.more))
+        if not isinstance(model, Model):
             model = likely.fit(rest, learner=learner, schema=whole.schema)
         joint = np.full((len(mine), len(whole.classes)), -np.inf)
         places = [whole.classes.index(c) for c in model.classes]

@@ -19,7 +19,8 @@ from likely.evaluate.crossval.dealing import Stratified as Dealer
 from likely.evaluate.crossval.dealing import growing_lessons, k_fold
 from likely.evaluate.curve import fit_power_law, trend
 from likely.evaluate.scores.scores import Scorer, Scores
-from likely.models.contracts import Search, begin_learning
+from likely.models.contracts import Model
+from likely.models.learning import begin
 from likely.table.open import open_source
 
 SUMS = {
@@ -75,8 +76,8 @@ def refitted(
         training = [row for row, p in zip(rows, part, strict=True) if p in seen]
         judged = [row for row, p in zip(rows, part, strict=True) if p // pieces == fold and row["y"]]
         judged = [row for row in judged if weight is None or float(row[weight]) > 0]
-        model = begin_learning(learner, likely.summarize(training, schema=whole.schema, more=whole.more))
-        if isinstance(model, Search):
+        model = begin(learner, likely.summarize(training, schema=whole.schema, more=whole.more))
+        if not isinstance(model, Model):
             model = likely.fit(training, learner=learner, schema=whole.schema)
         joint = np.full((len(judged), len(whole.classes)), -np.inf)
         places = [whole.classes.index(c) for c in model.classes]

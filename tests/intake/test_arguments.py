@@ -26,7 +26,7 @@ from likely.intake.options import (
     ReadingOptions,
     options_about,
 )
-from likely.models.contracts import Search
+from likely.models.learning import begin
 
 FRAME = pd.DataFrame(
     {"sky": ["sun", "rain", "sun", "fog"] * 10, "x": np.arange(40.0) % 7, "y": ["a", "b", "a", "b"] * 10}
@@ -303,4 +303,4 @@ def test_learn_refuses_where_rows_must_be_seen_and_gives_a_model_elsewhere() -> 
     for learner in (likely.Logistic(), likely.Auto(), likely.Additive(), likely.NaiveBayes(temperature="auto")):
         with refused(f"{type(learner).__name__} must see the rows", r"likely.fit\(data, target"):
             learner.learn(summary)
-        assert isinstance(learner.begin(summary), Search)
+        assert not isinstance(begin(learner, summary), likely.Model)

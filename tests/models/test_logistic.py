@@ -15,6 +15,7 @@ from likely.errors import LikelyError
 from likely.evaluate.crossval.validate import validate
 from likely.intake.reading import Reading
 from likely.intake.schema import draft_schema
+from likely.models.learning import begin
 from likely.models.linear.logistic import MOST
 from likely.models.naive.one_rule import Prior
 from likely.table.open import open_source
@@ -31,7 +32,7 @@ def test_the_file_keeps_what_was_found(tmp_path: Path) -> None:
     again.save(tmp_path / "n.likely")
     assert (tmp_path / "n.likely").read_bytes() == (tmp_path / "m.likely").read_bytes()
     before = bits(model.summary)
-    likely.Logistic().begin(model.summary)
+    begin(likely.Logistic(), model.summary)
     assert bits(model.summary) == before
 
 

@@ -15,7 +15,7 @@ from likely.errors import InputError, SettingError
 from likely.evaluate.crossval.validate import validate
 from likely.intake.reading import Reading
 from likely.intake.schema import draft_schema
-from likely.models.contracts import Model, Search
+from likely.models.contracts import Learning, Model, Sweep
 from likely.models.heldout.kept_rows import uniform_numbers
 from likely.models.naive.one_rule import Prior
 from likely.models.pool.choosing import stack_scores
@@ -171,24 +171,17 @@ class Looking:
     def needs(self, schema: Any) -> frozenset[str]:
         return frozenset()
 
-    def learn(self, summary: Any) -> Search:
-        return Look(summary.canonical(), 2)
+    def learn(self, summary: Any) -> Learning[Model]:
+        summary = summary.canonical()
 
+        def look(batch: Any, group: Any, weight: Any) -> tuple[Any, ...]:
+            some = group >= 0
+            return (np.bincount(group[some], weight[some], len(summary.classes)),)
 
-@dataclass(frozen=True)
-class Look(Search):
-    summary: Any
-    left: int
-
-    def look_at(self, batch: Any, group: Any, weight: Any) -> tuple[Any, ...]:
-        some = group >= 0
-        return (np.bincount(group[some], weight[some], len(self.summary.classes)),)
-
-    def step(self, sums: tuple[Any, ...]) -> Model | Search:
-        if self.left > 1:
-            return Look(self.summary, self.left - 1)
-        shares = dict(zip(self.summary.classes, (sums[0] / sums[0].sum()).tolist(), strict=True))
-        return Prior(prior=shares).learn(self.summary)
+        for _ in range(2):
+            (counts,) = yield Sweep(look)
+        shares = dict(zip(summary.classes, (counts / counts.sum()).tolist(), strict=True))
+        return Prior(prior=shares).learn(summary)
 
 
 @pytest.mark.parametrize("weights", ["held-out", (0.5, 0.5)])

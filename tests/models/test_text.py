@@ -144,16 +144,14 @@ def test_neither_threads_nor_batches_change_the_choice(rows: int, monkeypatch: p
 
 @pytest.mark.parametrize(("rows", "in_turn"), [(60, True), (5_000, True), (21_000, False)])
 def test_all_rows_are_held_out_where_they_and_their_words_are_few(rows: int, in_turn: bool) -> None:
-    from likely.models.text.search import TextSearch
+    from likely.models.text.search import held_out_in_turn
 
     table = {"body": ["win cash", "a lunch today"] * (rows // 2), "label": ["x", "y"] * (rows // 2)}
     summary = likely.summarize(table, "label", types={"body": "text"})
-    search = likely.NaiveBayes().begin(summary)
-    assert isinstance(search, TextSearch) and search.in_turn is in_turn
+    assert held_out_in_turn(summary, ["body"]) is in_turn
     long = {"body": ["win cash " * 1000, "a lunch " * 1000] * 1500, "label": ["x", "y"] * 1500}
     if rows == 5_000:
-        search = likely.NaiveBayes().begin(likely.summarize(long, "label", types={"body": "text"}))
-        assert isinstance(search, TextSearch) and not search.in_turn
+        assert not held_out_in_turn(likely.summarize(long, "label", types={"body": "text"}), ["body"])
 
 
 def fitted_arrow(table: Any, threads: int) -> Any:

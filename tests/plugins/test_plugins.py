@@ -15,10 +15,12 @@ from plugins.toy_factor import Signs
 from plugins.toy_learner import Lifts, LiftsModel
 from plugins.toy_source import Dice
 from plugins.toy_statistic import Gaps
+from plugins.toy_sweeper import FittedLifts
 
 import likely
 from likely.cli.listing import COMMANDS
 from likely.errors import SettingError
+from likely.models.contracts import Sweep
 from likely.models.registry import LEARNERS, register
 from likely.portable.languages.export import WRITERS
 from likely.sums.summary import MORE
@@ -33,6 +35,7 @@ def plugins() -> Iterator[None]:
     before = [dict(registry) for registry in REGISTRIES]
     register(Lifts, spoken="lifts of levels", face="LiftsClassifier")
     register(Signs)
+    register(FittedLifts)
     MORE["gaps"] = Gaps
     COMMANDS["classes"] = "plugins.toy_command"
     WRITERS["outline"] = to_outline
@@ -52,6 +55,43 @@ def test_a_learner_keeps_the_laws() -> None:
     check_learner(Lifts(strength=0.5), table, "y")
     with pytest.raises(SettingError, match="strength is '-1'"):
         Lifts(strength=-1)
+
+
+ROWS = {"sky": ["sun", "rain", None, "fog", "sun"] * 8, "wind": list("abcabbca") * 5, "y": list("xyxyzyxy") * 5}
+
+
+def test_a_learner_that_sees_the_rows_again_keeps_the_laws(run: Callable[..., Any], weather: Path) -> None:
+    check_learner(FittedLifts(), ROWS, "y")
+    model = likely.fit(ROWS, "y", FittedLifts())
+    assert model.strength > 0
+    same = likely.fit(ROWS, "y", Lifts(model.strength))
+    rows = {name: ROWS[name] for name in ("sky", "wind")}
+    assert model.posterior(rows).matrix.tobytes() == same.posterior(rows).matrix.tobytes()
+    with pytest.raises(SettingError, match=r"FittedLifts must see the rows .* likely\.fit\(data, target"):
+        FittedLifts().learn(model.summary)
+    run("fit", weather, "play", "--learner", "FittedLifts", "-o", "m.likely").done()
+    assert "outlook" in run("explain", "m.likely", "outlook=sunny").done().out
+    compared = json.loads(run("compare", weather, "play", "--json", "--folds", "3").done().out)
+    assert "FittedLifts" in [one["name"] for one in compared["learners"]]
+
+
+def test_a_learner_that_remembers_other_sweeps_is_found_out() -> None:
+    """A generator keeps what it knows in its own names: two that learn beside each other must not meet."""
+    seen: list[Any] = []
+
+    class Shared(FittedLifts):
+        def learn(self, summary: likely.Summary) -> Any:
+            def look(batch: Any, group: Any, weight: Any) -> tuple[Any, ...]:
+                seen.append(len(group))
+                return (np.zeros(1),)
+
+            seen.clear()
+            yield Sweep(look)
+            return self.at(summary, 1.0 / len(seen))
+
+    LEARNERS["Shared"] = Shared
+    with pytest.raises(AssertionError, match="beside another in the same sweeps"):
+        check_learner(Shared(), ROWS, "y")
 
 
 def test_a_learner_that_breaks_a_law_is_found_out() -> None:

@@ -22,22 +22,14 @@ from likely.intake.reading import (
 )
 from likely.intake.store import summarize_by_file
 from likely.intake.summarize import Engine, LocalEngine, More, Wanted, summarize_table, summary_from_knowledge
-from likely.models.contracts import (
-    AnyModel,
-    Learner,
-    LearnsModel,
-    Model,
-    Restores,
-    Search,
-    begin_learning,
-    setting_of,
-)
+from likely.models.contracts import AnyModel, Learner, LearnsModel, Model, setting_of
 from likely.models.default import chosen_learner, default_learner
+from likely.models.learning import begin, learn_without_rows, restore, run
 from likely.models.loss import Loss, parse_loss
 from likely.models.registry import LEARNERS
 from likely.sums import state
 from likely.sums.contracts import State
-from likely.sums.state import read_mapping, read_text, require
+from likely.sums.state import read_mapping, read_text
 from likely.sums.summary import Summary
 from likely.table.source import Source
 
@@ -171,13 +163,13 @@ def needs_of(learner: Learner | None) -> Wanted:
 
 
 def learn_summary(engine: Engine, summary: Summary, learner: Learner | None, reading: Reading) -> Model:
-    """What a learner, or the usual one, makes of a summary; a search has its sweeps."""
+    """What a learner, or the usual one, makes of a summary, and of the rows where it must see them."""
     if learner is None:
         # What is kept by file or counted in a database is so in order not to see the rows again.
         sums_alone = reading.keep is not None or reading.push
         learner = default_learner("sums" if sums_alone else "fit", summary).learner
-    found = begin_learning(learner, summary)
-    return engine.search(found, summary) if isinstance(found, Search) else found
+    found = begin(learner, summary)
+    return found if isinstance(found, Model) else run(found, engine.sweeper(summary))
 
 
 def with_loss(model: Model, loss: Loss | None) -> Model:
@@ -248,17 +240,12 @@ def model_from_tree(tree: State, name: str) -> Model | Summary:
 def _derive(learner: Learner, summary: Summary, found: State) -> Model:
     """The model of a summary: derived anew, or, where a search had found it, as it was found."""
     if found:
-        require(isinstance(learner, Restores), "only a search finds more than sums")
-        assert isinstance(learner, Restores)
-        return learner.restore(summary, found)
-    model = begin_learning(learner, summary)
-    if isinstance(model, Search):
-        without = model.blind()
-        if without is None:
-            raise SettingError(
-                f"{type(learner).__name__} must see the rows themselves to learn. Fit it on all rows: likely fit."
-            )
-        return without
+        return restore(learner, summary, found)
+    model = learn_without_rows(learner, summary)
+    if model is None:
+        raise SettingError(
+            f"{type(learner).__name__} must see the rows themselves to learn. Fit it on all rows: likely fit."
+        )
     return model
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import Any, Unpack, cast
 
 import numpy as np
 
@@ -20,22 +20,17 @@ from likely.evaluate.scores.intervals import Intervals, Paired, Parts, paired
 from likely.evaluate.scores.scores import Scores
 from likely.intake.reading import GivenLearner, Reading, ReadingOptions, read_arguments, read_learner, with_encoding
 from likely.intake.schema import Draft
-from likely.machinery.arrays import Ints
-from likely.models.contracts import Learner, Model, Search, begin_learning, has_trait
+from likely.models.contracts import Learner, Learning, Model, has_trait
 from likely.models.default import default_learner, field_of
+from likely.models.learning import begin, learning
 from likely.models.model import unread_texts
 from likely.models.naive.naive import NaiveBayes
 from likely.models.registry import changed_settings
 from likely.sums import state
 from likely.sums.columns.counts import Counts
 from likely.sums.summary import Summary
-from likely.table.batch import Batch
 from likely.table.schema import Schema
 from likely.table.source import Source
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 # All learners side by side on the same folds, from shared sweeps.
 
@@ -278,28 +273,9 @@ class _Without:
     def needs(self, schema: Schema) -> frozenset[str]:
         return self.learner.needs(schema)
 
-    def learn(self, summary: Summary) -> Model | Search:
-        return self.of(begin_learning(self.learner, summary))
-
-    def of(self, model: Model | Search) -> Model | Search:
-        """The model without the factor; a search gives it when it ends."""
-        if isinstance(model, Search):
-            return _Fewer(self, model)
+    def learn(self, summary: Summary) -> Learning[Model]:
+        model = yield from learning(self.learner, summary)
         return model.only([f.name for f in model.factors if f.name != self.name])
-
-
-@dataclass(frozen=True)
-class _Fewer(Search):
-    """A search whose model does without one attribute."""
-
-    wish: _Without
-    search: Search
-
-    def look_at(self, batch: Batch, group: Ints, weight: NDArray[np.float64]) -> tuple[Any, ...]:
-        return self.search.look_at(batch, group, weight)
-
-    def step(self, sums: tuple[Any, ...]) -> Model | Search:
-        return self.wish.of(self.search.step(sums))
 
 
 def without(learner: NaiveBayes, name: str) -> Learner:
@@ -383,7 +359,7 @@ def _repeats(source: Source, reading: Reading, learner: NaiveBayes, most: int, f
 def _level_odds(learner: NaiveBayes, total: Summary, pair: Pair) -> tuple[LevelOdds, ...]:
     """The odds that the model itself gives, level by level."""
     statistic = total.columns[pair.one]
-    model = begin_learning(learner, total)
+    model = begin(learner, total)
     if not isinstance(statistic, Counts) or not isinstance(model, Model) or len(model.classes) < 2:
         return ()
     out = []

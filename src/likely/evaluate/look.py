@@ -26,10 +26,11 @@ from likely.evaluate.troubles.findings import TextColumn, date_findings, leak_fi
 from likely.evaluate.troubles.rows import Copies, Duplicates, RepeatedRows, repeated_rows
 from likely.intake.engine import Piece
 from likely.intake.reading import GivenLearner, Reading, ReadingOptions, read_arguments, read_learner, with_encoding
-from likely.intake.summarize import run_search
+from likely.intake.summarize import row_sweeper
 from likely.machinery.text_files import html_table, share_bar
-from likely.models.contracts import JudgesBeside, Learner, Model, Search, begin_learning, has_trait, setting_of
+from likely.models.contracts import Learner, Learning, Model, has_trait, setting_of
 from likely.models.default import default_learner
+from likely.models.learning import begin, run, start
 from likely.models.loss import Loss
 from likely.models.naive.one_rule import BEST_ATTRIBUTE, FREQUENCIES
 from likely.sums import state
@@ -422,16 +423,17 @@ def _look(source: Source, reading: Reading, asked: _Asked) -> Look:
     if LEARNER in found.refused:
         raise SettingError(found.refused[LEARNER])
     told = _by_themselves(sweep, found)
-    whole = begin_learning(learner, total)
+    judges = getattr(learner, "learn_beside", None) if asked.learner is None and not asked.own_folds else None
+    whole: Model | Learning[Model] = (
+        begin(learner, total) if judges is None else start(judges(total, {**beside, NAIVE_BAYES: textbook}))
+    )
     model = whole if isinstance(whole, Model) else None
     dealing = Dealing(found.folds, folds.seed, folds.repeats, folds.how, folds.column)
-    if isinstance(whole, JudgesBeside) and asked.learner is None and not asked.own_folds:
-        model = run_search(source, whole.beside({**beside, NAIVE_BAYES: textbook}), total, reading.threads)
-        if model.held_out_answers is not None:
+    if not isinstance(whole, Model) and (judges is not None or asked.picture):
+        model = run(whole, row_sweeper(source, total, reading.threads))
+        if judges is not None and model.held_out_answers is not None:
             found = with_answers(found, LEARNER, model.held_out_answers, asked.loss)
             dealing = Dealing(found.folds, 0, 1, "content")
-    if isinstance(whole, Search) and model is None and asked.picture:
-        model = run_search(source, whole, total, reading.threads)
     if model is not None and asked.loss is not None:
         model = replace(model, loss=asked.loss)
     seen = sweep.read(found.extras, total, setting_of(learner, "blocks", ()))

@@ -15,8 +15,7 @@ import numpy as np
 from likely.errors import SettingError, shown
 from likely.intake.observe import Observation, Plan, assemble_summary
 from likely.intake.reading import Reading
-from likely.intake.summarize import Engine, LocalEngine, More
-from likely.models.contracts import Model, Search
+from likely.intake.summarize import Engine, LocalEngine, More, Sweeper
 from likely.sums.summary import Summary
 from likely.table.databases import DatabaseSource
 from likely.table.infer import IN_PARTS
@@ -110,9 +109,9 @@ class DatabaseEngine(LocalEngine):
         self.reading.tell("This learner asks for more than counts of each column, so all rows were read for that.")
         return super().extend(summary, names, like)
 
-    def search(self, search: Search, summary: Summary) -> Model:
+    def sweeper(self, summary: Summary) -> Sweeper:
         self.reading.tell("This learner must see the rows themselves, so all rows were read for that.")
-        return super().search(search, summary)
+        return super().sweeper(summary)
 
     def _sum(self, schema: Schema, counts: dict[str, _Counts]) -> Observation:
         """One summary of columns that were counted and columns that are swept."""

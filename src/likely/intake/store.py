@@ -21,9 +21,8 @@ from likely.intake.observe import Observation, Plan
 from likely.intake.options import COLUMNS, FILE, options_about
 from likely.intake.reading import Progress, Reading, tell_left_out
 from likely.intake.schema import draft_first_rows, draft_schema, missing_tokens, plan_observation
-from likely.intake.summarize import LocalEngine, More, Wanted, run_search, summarize_table
+from likely.intake.summarize import LocalEngine, More, Sweeper, Wanted, row_sweeper, summarize_table
 from likely.machinery.threads import default_threads, in_order
-from likely.models.contracts import Model, Search
 from likely.sums import state
 from likely.sums.contracts import RowStatistic, State
 from likely.sums.exact import add_in_order
@@ -473,8 +472,8 @@ class FileEngine:
         self.kept.put(part.file, self._own(part.file), "more", {"more": more.state()}, under)
         return more
 
-    def search(self, search: Search, summary: Summary) -> Model:
-        return run_search(self.title, search, summary, self.reading.threads)
+    def sweeper(self, summary: Summary) -> Sweeper:
+        return row_sweeper(self.title, summary, self.reading.threads)
 
     # -- what is told ---------------------------------------------------------------------------------------
 

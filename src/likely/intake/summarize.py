@@ -26,7 +26,7 @@ from likely.intake.schema import (
 )
 from likely.machinery.arrays import Ints
 from likely.machinery.threads import LOG, in_order
-from likely.models.contracts import Learner, Model, Search
+from likely.models.contracts import Learner, Sweep
 from likely.models.knowledge import Knowledge
 from likely.models.model import numbered
 from likely.sums.columns.counts import KEEP, Counts, Profile
@@ -50,10 +50,12 @@ if TYPE_CHECKING:
     from likely.table.arrow import ArrowBatch
 
 
-# Further sweeps: statistics beyond the first order, and the searches of learners that must look at the rows again.
+# Further sweeps: statistics beyond the first order, and those of learners that must look at the rows again.
 
 More = Mapping[str, RowStatistic]
 """Statistics beyond the first order, by request."""
+Sweeper = Callable[[Sweep], tuple[Any, ...]]
+"""Who sees all rows once more, and adds up what a sweep asks of them."""
 
 
 class Extension:
@@ -101,8 +103,19 @@ def closed_encoder(total: Summary) -> Encoder:
     return Encoder(total.schema, labels, Labels(total.classes))
 
 
-def run_search(source: Source, search: Model | Search, summary: Summary, threads: int | None = None) -> Model:
-    """Give a search its sweeps. Partial results are added in the order of the file, so threads change nothing."""
+@dataclass(frozen=True)
+class LookAtPiece:
+    """What a sweep sees of a piece of the rows."""
+
+    sweep: Sweep
+    summary: Summary
+
+    def __call__(self, piece: Piece) -> tuple[Any, ...]:
+        return self.sweep.look_at(piece.batch, *classes_and_weights(self.summary, piece.batch))
+
+
+def row_sweeper(source: Source, summary: Summary, threads: int | None = None) -> Sweeper:
+    """Who sweeps the rows of a source; pieces are added in the order of the file, so that threads change nothing."""
     columns, encoder = summary.schema.stored, closed_encoder(summary)
 
     def read() -> Iterator[Piece]:
@@ -110,17 +123,14 @@ def run_search(source: Source, search: Model | Search, summary: Summary, threads
         yield from in_order(batches, lambda item: Piece(encoder.encode(item[1], item[0])), threads)
 
     rows = RowCache(summary, read)
-    while isinstance(search, Search):
-        running = search
 
-        def partial(piece: Piece) -> tuple[Any, ...]:
-            return running.look_at(piece.batch, *classes_and_weights(summary, piece.batch))  # noqa: B023
-
+    def summed(sweep: Sweep) -> tuple[Any, ...]:
         sums = OrderedSum(plus_tuples)
-        for part in in_order(iter(rows), partial, threads):
+        for part in in_order(iter(rows), LookAtPiece(sweep, summary), threads):
             sums.take(part)
-        search = running.step(sums.whole())
-    return search
+        return sums.whole()  # type: ignore[no-any-return]
+
+    return summed
 
 
 # The one road from a table to a summary: observe, draft the schema, settle it, extend the sums.
@@ -149,8 +159,8 @@ class Engine(Protocol):
         """Statistics of all rows beyond the first order."""
         ...
 
-    def search(self, search: Search, summary: Summary) -> Model:
-        """Give a search its sweeps."""
+    def sweeper(self, summary: Summary) -> Sweeper:
+        """Who answers the sweeps of learners that must see the rows again."""
         ...
 
 
@@ -172,8 +182,8 @@ class LocalEngine:
         how = self.reading.threads, self.reading.progress
         return sweep_sum(batches, lambda: Extension(summary, names, like), *how).more
 
-    def search(self, search: Search, summary: Summary) -> Model:
-        return run_search(self.title, search, summary, self.reading.threads)
+    def sweeper(self, summary: Summary) -> Sweeper:
+        return row_sweeper(self.title, summary, self.reading.threads)
 
 
 def summarize_table(engine: Engine, reading: Reading, wanted: Wanted, like: More | None = None) -> Summary:

@@ -1,4 +1,4 @@
-"""The contracts of models, on one screen: Factor, Model, Learner, Search, and the values that they exchange.
+"""The contracts of models, on one screen: Factor, Model, Learner, Sweep, and the values that they exchange.
 
 A model is prior × factors, and a factor covers a block of columns. Learners know settings, never data; models answer
 for themselves through these methods and through shapes, so that no other room asks which class they are. What follows
@@ -7,10 +7,10 @@ from scores alone (posterior, prediction, file) is in model.py.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Generator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 AnyModel = TypeVar("AnyModel", bound="Model")
 ModelMade = TypeVar("ModelMade", bound="Model", covariant=True)
+Found = TypeVar("Found")
 
 
 class Factor(Protocol):
@@ -51,30 +52,23 @@ class Factor(Protocol):
 
 
 @runtime_checkable
-class ChoosesFor(Protocol):
-    """A learner that chooses others, and only such as can do what the model is for."""
-
-    @property
-    def for_(self) -> Collection[str]: ...
-
-
-@runtime_checkable
 class Learner(Protocol):
     """Frozen settings that derive a model from a summary. Knows settings, never data.
 
-    It may also have `traits` (see `has_trait`), `begin`, `restore` and `learn_together` (see `Begins`, `Restores`,
-    `LearnsTogether`).
+    It may also have `traits` (see `has_trait`); `restore(summary, found)`, which reads what it found in the rows from a
+    file; and, to be faster, `learn_folds(total, training)`, `hold_out(parts, places)` and `learn_beside(summary,
+    others)`, which serve all folds, all held-out parts and other learners on the way.
     """
 
     def needs(self, schema: Schema) -> frozenset[str]:
         """The statistics wanted beyond the first order: names out of products, pairs, cells, rows."""
         ...
 
-    def learn(self, summary: Summary) -> Model | Search:
-        """Derive the model, or begin a search that needs to see the rows again.
+    def learn(self, summary: Summary) -> Model | Learning[Model]:
+        """The model; or, from who must see the rows again, a generator: `sums = yield Sweep(look)`, … `return model`.
 
-        Learners of the front door give their own kind of model here, and nothing else; where they may have to search,
-        they `begin`.
+        Learners of the front door give their own kind of model here (`learning.looks_at_rows`), and refuse where the
+        rows must be seen.
         """
         ...
 
@@ -86,31 +80,27 @@ class LearnsModel(Protocol[ModelMade]):
     def learn(self, summary: Summary) -> ModelMade: ...
 
 
-@runtime_checkable
-class Begins(Protocol):
-    """A learner that may have to see the rows again: `begin` gives the model or a search for it, and `learn` refuses
-    where it is a search."""
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """What a learner wants to see of all rows once more: a function and what it goes by.
 
-    def begin(self, summary: Summary) -> Model | Search: ...
+    `look(*given, batch, group, weight)` says what the rows of a batch add: a tuple of arrays, or of anything else with
+    `+`, summed over batches in the order of rows. A negative group is left out. Several threads may ask at once, each
+    about another batch. To Spark go the function's name and what is given: arrays and other frozen values.
+    """
 
+    look: Callable[..., tuple[Any, ...]]
+    given: tuple[Any, ...] = ()
+    needed: bool = True
+    """Whether there is no model without; else None may be sent in place of sums."""
 
-class Search(ABC):
-    """A learner on its way: it looks at all rows once more, and then is done or looks again."""
-
-    @abstractmethod
     def look_at(self, batch: Batch, group: Ints, weight: Floats) -> tuple[Any, ...]:
-        """What the rows of a batch add: arrays, or anything else with `+`, summed over batches in the order of rows.
+        """What the rows of a batch add."""
+        return self.look(*self.given, batch, group, weight)
 
-        A negative group is left out. Several threads may ask at once, each about another batch.
-        """
 
-    @abstractmethod
-    def step(self, sums: tuple[Any, ...]) -> Model | Search:
-        """The model, or the search for another sweep."""
-
-    def blind(self) -> Model | None:
-        """The model that does without looking at rows, where there is one."""
-        return None
+Learning: TypeAlias = Generator[Sweep, Any, Found]
+"""A learner on its way: it yields what it wants to see, is sent the sums, and returns the model."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -354,43 +344,6 @@ class HeldOutAnswers:
     folds: int = 1
     """How often parts were learned, each time without other rows; 1: the same parts answered all rows."""
     squares: Floats | None = None  # of the weights, as `KeptRows` has them
-
-
-@runtime_checkable
-class JudgesBeside(Protocol):
-    """A search that holds rows out, and can judge other learners on them as well."""
-
-    def beside(self, learners: Mapping[str, Learner]) -> Search: ...
-
-
-@runtime_checkable
-class Restores(Protocol):
-    """A learner whose models are more than a summary gives: it reads them from what a file keeps."""
-
-    def restore(self, summary: Summary, found: dict[str, Any]) -> Model: ...
-
-
-@runtime_checkable
-class LearnsTogether(Protocol):
-    """A learner that can search for all folds of a cross-validation in the same sweeps."""
-
-    def learn_together(self, total: Summary, training: Sequence[Summary]) -> Any: ...
-
-
-def begin_learning(learner: Learner, summary: Summary) -> Model | Search:
-    """What a learner makes of a summary: a model, or a search that needs to see the rows again."""
-    return learner.begin(summary) if isinstance(learner, Begins) else learner.learn(summary)
-
-
-def require_model(learner: object, found: AnyModel | Search) -> AnyModel:
-    """The model that was found; a sentence where it is still to be searched for."""
-    if isinstance(found, Search):
-        name = type(learner).__name__
-        raise SettingError(
-            f"{name} must see the rows themselves to learn from these columns with these settings, and a summary has "
-            f"only their sums. Fit it on the table: likely.fit(data, target, likely.{name}(…))."
-        )
-    return found
 
 
 Trait = Literal["independent", "density", "reads text"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from likely.errors import LikelyError
-from likely.models.contracts import ChoosesFor, Model
+from likely.models.contracts import Model, setting_of
 from likely.portable.describe import portable, refuse_parts
 from likely.portable.languages.flatten import refusal
 
@@ -52,7 +52,7 @@ def abilities_sentence(model: Model) -> str:
     )
     wanted = [*(language.lower() for language in lacking), *([] if learns else ["updates"])]
     dated = any(column.part is not None for column in model.schema.attributes)
-    ways = isinstance(model.learner, ChoosesFor) and bool(wanted) and not dated
+    ways = setting_of(model.learner, "for_") is not None and bool(wanted) and not dated
     remedy = (
         f"; to get one that can, fit with {_listed([f'--for {purpose}' for purpose in wanted], 'or')}" if ways else ""
     )

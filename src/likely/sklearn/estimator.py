@@ -28,7 +28,8 @@ from likely.apply.fitting import fit, model_from_tree
 from likely.errors import InputError, LikelyError, SettingError
 from likely.intake.incremental import IncrementalSummary
 from likely.intake.options import Reading, options_of
-from likely.models.contracts import Learner, Model, Search, begin_learning
+from likely.models.contracts import Learner, Model
+from likely.models.learning import begin
 from likely.models.settings import declared, type_names
 from likely.models.shapes import Plane
 from likely.sums import state as files
@@ -342,8 +343,8 @@ class LearnerEstimator(BaseEstimator):
             held, reading = getattr(self, "_incremental", None), Reading(**self._reading())
             pieces = IncrementalSummary(reading) if held is None else held.with_reading(reading)
             pieces.update(source)
-            model = begin_learning(learner, pieces.summary())
-            if isinstance(model, Search):
+            model = begin(learner, pieces.summary())
+            if not isinstance(model, Model):
                 raise SettingError(
                     "Settings of text that are not said are chosen on rows held out, and partial_fit keeps no rows. "
                     "Say all of them: text=likely.Text()."

@@ -13,16 +13,23 @@ import numpy as np
 from likely.errors import EncodingError, InputError, SettingError
 from likely.evaluate.compare import Comparison, compared
 from likely.evaluate.crossval.dealing import Dealing, Folds, Stratified, deal_stratified
-from likely.evaluate.crossval.folds import FoldedRows, FoldExtender, FoldObservation, dealt_piece, plus_tables
+from likely.evaluate.crossval.folds import (
+    FoldedRows,
+    FoldExtender,
+    FoldObservation,
+    LookAtFolds,
+    dealt_piece,
+    plus_tables,
+)
 from likely.evaluate.crossval.validate import Judge, Learners, Validation, check_classes, merge_repeats, validate_rows
 from likely.intake.engine import Piece, piece_rows
 from likely.intake.observe import Observation, Plan
 from likely.intake.reading import Reading
 from likely.intake.schema import Draft, draft_schema, guess_schema, plan_observation
-from likely.intake.summarize import More, classes_and_weights, closed_encoder
+from likely.intake.summarize import LookAtPiece, More, Sweeper, closed_encoder
 from likely.machinery.arrays import Ints
-from likely.models.contracts import Learner, Model, Search
-from likely.models.linear.newton import FoldNewton
+from likely.models.contracts import Learner
+from likely.models.linear.newton import FoldSweep
 from likely.spark import tasks
 from likely.spark.parcel import packed, unpacked
 from likely.spark.session import failures
@@ -185,25 +192,6 @@ def sum_pieces(spread: Spread, rows: Rows, work: Callable[[Piece], Any], plus: C
     return sums.whole()
 
 
-@dataclass(frozen=True)
-class Ask:
-    """What a search wants to know of a piece."""
-
-    search: Search
-    summary: Summary
-
-    def __call__(self, piece: Piece) -> tuple[Any, ...]:
-        return self.search.look_at(piece.batch, *classes_and_weights(self.summary, piece.batch))
-
-
-def run_search(spread: Spread, search: Model | Search, summary: Summary) -> Model:
-    """Give a search its sweeps. A counting sweep comes first: the place of a row matters to some."""
-    rows = Rows(summary, Places(tuple(spread.count_rows())))
-    while isinstance(search, Search):
-        search = search.step(sum_pieces(spread, rows, Ask(search, summary), plus_tuples))
-    return search
-
-
 # A spread table on the one road to a summary: each sweep is done where the rows are.
 
 T = TypeVar("T")
@@ -255,8 +243,10 @@ class SparkEngine:
         more: More = self.spread.sum_task(Extend(summary, names, like), columns, Bundle).held
         return more
 
-    def search(self, search: Search, summary: Summary) -> Model:
-        return run_search(self.spread, search, summary)
+    def sweeper(self, summary: Summary) -> Sweeper:
+        """A counting sweep comes first: the place of a row matters to some."""
+        rows = Rows(summary, Places(tuple(self.spread.count_rows())))
+        return lambda sweep: sum_pieces(self.spread, rows, LookAtPiece(sweep, summary), plus_tuples)
 
 
 # Cross-validation where the rows are: the sums of all folds from one sweep, every row scored by models that have
@@ -336,18 +326,6 @@ def _held(worker: Any) -> Any:
     return worker.scorers if isinstance(worker, Judge) else [e.more for e in worker.extenders]
 
 
-@dataclass(frozen=True)
-class AskTogether:
-    """What a search for all folds wants to know of a piece."""
-
-    search: FoldNewton
-    total: Summary
-
-    def __call__(self, piece: Piece) -> tuple[Any, ...]:
-        sheets = self.search.sheets(piece.batch, *classes_and_weights(self.total, piece.batch), piece.fold)
-        return self.search.look_at(sheets)
-
-
 class SpreadFolded(FoldedRows):
     """The rows of a spread table with their folds."""
 
@@ -371,10 +349,8 @@ class SpreadFolded(FoldedRows):
     def sum_pieces(self, partial: Callable[[Piece], dict[Any, tuple[Any, ...]]]) -> dict[Any, tuple[Any, ...]]:
         return sum_pieces(self._spread, self._rows, partial, plus_tables) or {}
 
-    def search_together(self, begun: FoldNewton) -> Mapping[int, Model]:
-        while not begun.done:
-            begun = begun.step(sum_pieces(self._spread, self._rows, AskTogether(begun, self.total), plus_tuples))
-        return begun.models
+    def fold_sweeper(self) -> Callable[[FoldSweep], tuple[Any, ...]]:
+        return lambda sweep: sum_pieces(self._spread, self._rows, LookAtFolds(sweep, self.total), plus_tuples)
 
 
 def compare_spread(

@@ -12,8 +12,9 @@ import numpy as np
 from likely.apply.decide.priors import Wrapper, wrap
 from likely.errors import SettingError, shown
 from likely.machinery.arrays import Floats
-from likely.models.contracts import Model, Search, Terms, begin_learning, setting_of
+from likely.models.contracts import Model, Terms, setting_of
 from likely.models.factors.normal import patterns
+from likely.models.learning import begin
 from likely.models.posterior import Matrix, Posterior
 from likely.models.shapes import (
     BinTable,
@@ -91,8 +92,8 @@ def by_missing(model: Model, way: str | None) -> Model:
 
 def _relearned(model: Model, missing: str) -> Model:
     learner: Any = replace(model.learner, missing=missing)  # type: ignore[type-var]
-    found = begin_learning(learner, model.summary)
-    if isinstance(found, Search):
+    found = begin(learner, model.summary)
+    if not isinstance(found, Model):
         raise SettingError(
             f"{type(learner).__name__} must see the rows again to take missing cells otherwise. Fit it with "
             f"--set missing={missing}."

@@ -17,7 +17,8 @@ from likely.evaluate.kernels import sample_rows, sample_share
 from likely.intake.engine import Piece
 from likely.intake.summarize import Extension
 from likely.machinery.arrays import distinct
-from likely.models.contracts import Learner, Model, begin_learning
+from likely.models.contracts import Learner, Model
+from likely.models.learning import begin
 from likely.models.posterior import Posterior
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
@@ -183,7 +184,7 @@ def _regions(rows: NDArray[np.float64], ranges: Sequence[tuple[float, float]]) -
             extended = Extension(summary, learner.needs(schema) - summary.more.keys())
             extended.update(batch)
             summary.more |= extended.more
-            model = begin_learning(learner, summary)
+            model = begin(learner, summary)
             assert isinstance(model, Model)
             named = Posterior.of(model.classes, model.log_joint(grid), one=False).codes
         except LikelyError:

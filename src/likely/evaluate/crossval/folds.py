@@ -10,15 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from likely.errors import LikelyError
 from likely.evaluate.crossval.dealing import (
     Deal,
     Dealer,
     Folds,
-    Lessons,
     Placed,
     deal_stratified,
-    k_fold,
     set_apart,
     spread_groups,
 )
@@ -31,7 +28,7 @@ from likely.intake.schema import Draft, check_strays, draft_schema, finalize_sch
 from likely.intake.summarize import Extension, classes_and_weights, closed_encoder
 from likely.machinery.arrays import Ints
 from likely.machinery.threads import in_order
-from likely.models.contracts import Model, Search
+from likely.models.contracts import Sweep
 from likely.models.heldout.kept_rows import FEW_COPIES, content_hashes, copies_sentence, has_few_levels, value_tables
 from likely.sums.contracts import State
 from likely.sums.exact import OrderedSum, plus_tuples
@@ -46,7 +43,7 @@ from likely.table.source import Source
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from likely.models.linear.newton import FoldNewton
+    from likely.models.linear.newton import FoldSweep
     from likely.table.arrow import ArrowBatch
 
 
@@ -183,7 +180,7 @@ def _observe(source: Source, plan: Plan, reading: Reading, deal: Deal) -> FoldOb
     )
 
 
-# The rows of a source with the part that each was dealt to, sweep after sweep the same; searches sweep here.
+# The rows of a source with the part that each was dealt to, sweep after sweep the same; learners sweep here.
 
 W = TypeVar("W", bound=Worker)
 
@@ -237,69 +234,56 @@ class FoldedRows:
                 own = total - reduce(add, outside) if len(outside) < len(inside) else reduce(add, inside)
                 summary.more[name] = own.regrouped(places, len(summary.classes)).canonical()
 
-    def search(
-        self,
-        searches: dict[tuple[str, int], Search],
-        found: dict[tuple[str, int], Model],
-        training: Sequence[Summary],
-        refused: dict[tuple[str, int], str],
-        lessons: Lessons | None = None,
-    ) -> None:
-        """Let every search have its sweeps, all of them in the same ones. Keys are (learner, lesson).
+    def fold_sweeper(self) -> Callable[[FoldSweep], tuple[Any, ...]]:
+        """Who sums what all folds want to see. Rows as columns are the same in every sweep, and kept where they fit."""
+        held = list[Any]()
 
-        A class that only one fold has is not among those of its training rows, so that classes are numbered by lesson.
-        """
-        lessons = k_fold(self.folds) if lessons is None else lessons
-        seen = np.pad(lessons.seen, ((0, 0), (0, 1)))  # rows that do not count are in the fold after the last
-        while searches:
-            running = dict(searches)
-            for key, value in self.sum_pieces(Looking(running, seen, tuple(training))).items():
-                try:
-                    step = running[key].step(value)
-                except LikelyError as error:
-                    refused[key[0], lessons.group[key[1]]] = str(error)
-                    continue
-                if isinstance(step, Search):
-                    searches[key] = step
-                else:
-                    found[key] = step
-                    del searches[key]
-            for key in [k for k in searches if (k[0], lessons.group[k[1]]) in refused]:
-                del searches[key]
-
-    def search_together(self, begun: FoldNewton) -> Mapping[int, Model]:
-        """Let a search for all folds have its sweeps; the models of those folds for which it found one."""
-
-        def first(piece: Piece) -> Any:
-            return begun.sheets(piece.batch, *classes_and_weights(self.total, piece.batch), piece.fold)
-
-        held: list[Any] | None = None
-        if fits_in_memory(self.total):
-            held = list(in_order(iter(self.held), first, self.reading.threads))
-        while not begun.done:
-            sums = OrderedSum(plus_tuples)
-            sheets: Any = iter(self.held) if held is None else held
-            work: Any = begun.look_at if held is not None else lambda piece, s=begun: s.look_at(first(piece))
-            for part in in_order(sheets, work, self.reading.threads):
+        def summed(sweep: FoldSweep) -> tuple[Any, ...]:
+            look, sums = LookAtFolds(sweep, self.total), OrderedSum(plus_tuples)
+            pieces: Iterator[Any] = iter(self.held)
+            work: Callable[[Any], tuple[Any, ...]] = look
+            if fits_in_memory(self.total):
+                held[:] = held or in_order(pieces, look.sheets, self.reading.threads)
+                pieces, work = iter(held), sweep.look_at
+            for part in in_order(pieces, work, self.reading.threads):
                 sums.take(part)
-            begun = begun.step(sums.whole())
-        return begun.models
+            return sums.whole()  # type: ignore[no-any-return]
+
+        return summed
 
 
 @dataclass(frozen=True)
-class Looking:
-    """What the searches of all lessons see of a piece, by (learner, lesson)."""
+class LookAtFolds:
+    """What a sweep for all folds sees of a piece."""
 
-    running: Mapping[tuple[str, int], Search]
+    sweep: FoldSweep
+    total: Summary
+
+    def sheets(self, piece: Piece) -> list[Any]:
+        """The rows of each fold as columns."""
+        return self.sweep.sheets(piece.batch, *classes_and_weights(self.total, piece.batch), piece.fold)
+
+    def __call__(self, piece: Piece) -> tuple[Any, ...]:
+        return self.sweep.look_at(self.sheets(piece))
+
+
+@dataclass(frozen=True)
+class LookAtLessons:
+    """What the sweeps of all lessons see of a piece, by (learner, lesson).
+
+    A class that only one fold has is not among those of its training rows, so that classes are numbered by lesson.
+    """
+
+    wanted: Mapping[tuple[str, int], Sweep]
     seen: NDArray[np.bool_]
     """Which lesson sees which fold, (lessons, folds and one more for rows that do not count)."""
     training: tuple[Summary, ...]
 
     def __call__(self, piece: Piece) -> dict[Any, tuple[Any, ...]]:
         out = {}
-        for key, search in self.running.items():
+        for key, wanted in self.wanted.items():
             rows = piece.batch.take(np.flatnonzero(self.seen[key[1]][piece.fold]))
-            out[key] = search.look_at(rows, *classes_and_weights(self.training[key[1]], rows))
+            out[key] = wanted.look_at(rows, *classes_and_weights(self.training[key[1]], rows))
         return out
 
 

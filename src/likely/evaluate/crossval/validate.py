@@ -14,7 +14,7 @@ import numpy as np
 
 from likely.errors import InputError, LikelyError, SettingError, list_names, shown
 from likely.evaluate.crossval.dealing import Deal, Folds, Lessons, deal_rows, deal_stratified
-from likely.evaluate.crossval.folds import FoldedRows, FoldSums, hold_copies_together, sum_folds
+from likely.evaluate.crossval.folds import FoldedRows, FoldSums, LookAtLessons, hold_copies_together, sum_folds
 from likely.evaluate.kernels import rows_by_fold
 from likely.evaluate.scores.intervals import (
     ClassScores,
@@ -30,7 +30,8 @@ from likely.evaluate.scores.scores import Chosen, HeldOut, HeldOutCollector, Sco
 from likely.intake.engine import Piece, Worker
 from likely.intake.reading import Reading
 from likely.intake.schema import Draft, check_rows
-from likely.models.contracts import HeldOutAnswers, Learner, LearnsTogether, Model, Search, begin_learning
+from likely.models.contracts import HeldOutAnswers, Learner, Learning, Model
+from likely.models.learning import begin, in_step, run
 from likely.models.loss import Loss
 from likely.models.naive.one_rule import Prior
 from likely.sums.summary import Summary
@@ -206,10 +207,17 @@ def teach_lessons(
     Refusals are by learner and group of lessons; who is refused one lesson has none of its group.
     """
     models: Models = {}
-    searches: dict[tuple[str, int], Search] = {}
+    begun: dict[tuple[str, int], Learning[Model]] = {}
     refused: dict[tuple[str, int], str] = {}
     wanted: dict[str, frozenset[str]] = {n: x.needs(rows.total.schema) for n, x in learners.items()}
     training = [sums.among(some) if some.any() and not some.all() else rows.total for some in lessons.seen]
+
+    def refuse(key: tuple[str, int], error: LikelyError) -> list[tuple[str, int]]:
+        """Who is refused one lesson has none of its group."""
+        group = key[0], lessons.group[key[1]]
+        refused[group] = str(error)
+        return [other for other in begun if (other[0], lessons.group[other[1]]) == group]
+
     for statistic in sorted({s for names in wanted.values() for s in names}):
         try:
             rows.extend(statistic, training, lessons.seen)
@@ -217,27 +225,28 @@ def teach_lessons(
             refused |= {(n, g): str(error) for n, some in wanted.items() if statistic in some for g in lessons.group}
     for name, learner in learners.items():
         for k, summary in enumerate(training):
-            group = name, lessons.group[k]
-            if group in refused:
+            if (name, lessons.group[k]) in refused:
                 continue
             try:
-                held = begin_learning(learner, summary)
+                held = begin(learner, summary)
             except LikelyError as error:
-                refused[group] = str(error)
+                for other in refuse((name, k), error):
+                    del begun[other]
                 continue
-            if isinstance(held, Search):
-                searches[name, k] = held
-            else:
+            if isinstance(held, Model):
                 models[name, k] = held
-    for key in [k for k in searches if (k[0], lessons.group[k[1]]) in refused]:
-        del searches[key]
+            else:
+                begun[name, k] = held
     for name, learner in learners.items():
-        if isinstance(learner, LearnsTogether) and lessons.all_but_one and (name, 0) in searches:
-            begun = learner.learn_together(rows.total, training)
-            for k, model in (rows.search_together(begun) if begun is not None else {}).items():
+        together = getattr(learner, "learn_folds", None)
+        if together is not None and lessons.all_but_one and (name, 0) in begun:
+            steps = together(rows.total, training)
+            for k, model in ({} if steps is None else run(steps, rows.fold_sweeper())).items():
                 models[name, k] = model
-                del searches[name, k]
-    rows.search(searches, models, training, refused, lessons)
+                del begun[name, k]
+    seen = np.pad(lessons.seen, ((0, 0), (0, 1)))  # rows that do not count are in the fold after the last
+    found = run(in_step(begun, refuse), lambda some: rows.sum_pieces(LookAtLessons(some, seen, tuple(training))))
+    models |= found
     return {key: m for key, m in models.items() if (key[0], lessons.group[key[1]]) not in refused}, refused
 
 

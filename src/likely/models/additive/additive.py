@@ -29,10 +29,11 @@ from likely.models.additive.coding import (
 )
 from likely.models.additive.histograms import padded
 from likely.models.additive.model import FACTS, AdditiveModel, read_anova, read_strengths
-from likely.models.contracts import Learner, Model, Search, require_model
+from likely.models.contracts import Learner, Learning, Sweep
 from likely.models.fractions import log_of
-from likely.models.heldout.kept_rows import KeptRows
+from likely.models.heldout.search import HeldOutParts
 from likely.models.heldout.weighing import PATTERNS, ROWS, fit_offsets
+from likely.models.learning import looks_at_rows
 from likely.models.model import learnable
 from likely.models.prior import prior_quotients
 from likely.models.settings import Settings, setting
@@ -138,19 +139,17 @@ class Additive(Settings):
         """Nothing beyond the first order: levels, and tallies of numbers, which say where to cut."""
         return frozenset()
 
-    def learn(self, summary: Summary) -> AdditiveModel:
-        """The model; refused where the rows must be seen again, as `likely.fit` does."""
-        return require_model(self, self.begin(summary))
-
-    def begin(self, summary: Summary) -> AdditiveModel | Search:
-        """Begin the search; with a single class or no attribute there is nothing to search for."""
+    @looks_at_rows
+    def learn(self, summary: Summary) -> Learning[AdditiveModel]:
+        """The model of rows as codes, seen once; with a single class or no attribute there is nothing to look for."""
         summary = learnable(summary)
         coding = self._coding(summary)
         self._check(coding)
         known = int((summary.total.floats() > 0).sum())
         if known < 2 or not coding.axes:
             return self._model(coding, empty_terms(coding), {}, {})
-        return AdditiveSearch(self, coding)
+        (parts,) = yield Sweep(_code_rows, (coding, self.most_rows))
+        return self.model_of(coding, parts.joined())
 
     def restore(self, summary: Summary, found: State) -> AdditiveModel:
         """The model as a file keeps it."""
@@ -247,17 +246,15 @@ class Additive(Settings):
         anova = decompose(trees, rows, coding.sizes.tolist(), recipe.start)
         return with_offsets(anova.for_two_classes() if len(log_prior) == 2 else anova, coding, rows, log_prior, given)
 
-    def hold_out(
-        self, total: Summary, training: Mapping[int, Summary], rows: KeptRows, places: NDArray[np.intp]
-    ) -> tuple[Floats, Learner]:
+    def hold_out(self, parts: HeldOutParts, places: NDArray[np.intp]) -> tuple[Floats, Learner]:
         """What models of the other parts say of held-out rows, all with the number of rounds that these rows say."""
-        total = learnable(total)
+        total = learnable(parts.total)
         coding = self._coding(total)
         self._check(coding)
         if not coding.axes:
             return np.zeros((len(places), len(total.classes))), self
         recipe, given = self.prepared(coding)
-        said, rounds = score_parts(self, coding, recipe, given, [*training], rows, places)
+        said, rounds = score_parts(self, coding, recipe, given, [*parts.training], parts.rows, places)
         return said, replace(self, rounds=max(rounds, 1), stopping="never")
 
     def evidence(self, coding: Coding, trees: list[TreeArrays], learned: CodedRows, batch: Batch) -> Floats:
@@ -285,20 +282,9 @@ class Additive(Settings):
         return self._model(coding, anova, facts, strengths, *notes)
 
 
-@dataclass(frozen=True)
-class AdditiveSearch(Search):
-    """Rows as codes are all that is needed of the table."""
-
-    learner: Additive
-    coding: Coding
-
-    def look_at(self, batch: Batch, group: Ints, weight: Floats) -> tuple[Any, ...]:
-        """The rows of a batch as codes."""
-        return (CodedParts((CodedRows.of(self.coding, batch, group, weight, self.learner.most_rows),)),)
-
-    def step(self, sums: tuple[Any, ...]) -> Model:
-        """The model."""
-        return self.learner.model_of(self.coding, sums[0].joined())
+def _code_rows(coding: Coding, most: int, batch: Batch, group: Ints, weight: Floats) -> tuple[CodedParts]:
+    """The rows of a batch as codes."""
+    return (CodedParts((CodedRows.of(coding, batch, group, weight, most),)),)
 
 
 def empty_terms(coding: Coding) -> Anova:

@@ -1,6 +1,6 @@
 """Logistic regression: log-odds linear in the attributes, by maximum likelihood. Settings, and which search serves.
 
-The searches, sweep after sweep, are in newton.py and lbfgs.py. Weights cannot be had from sums, so the file keeps them.
+The sweeps, one after the other, are in newton.py. Weights cannot be had from sums, so the file keeps them.
 """
 
 from __future__ import annotations
@@ -8,16 +8,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from likely.errors import SettingError
-from likely.models.contracts import Search, require_model
+from likely.models.contracts import Learning
+from likely.models.learning import looks_at_rows
 from likely.models.linear import newton
 from likely.models.linear.design import CURVES, CurveKind, Curves, Design
 from likely.models.linear.log_odds import FACTS, LogOdds
-from likely.models.linear.newton import FoldNewton, Newton
+from likely.models.linear.newton import FoldLearning
 from likely.models.model import learnable
 from likely.models.settings import Settings, setting
 from likely.models.shapes import FARTHEST
@@ -25,10 +26,6 @@ from likely.sums.contracts import State
 from likely.sums.state import read_finite, read_number, read_texts
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
-
-if TYPE_CHECKING:
-    pass
-
 
 MOST = 2_000
 """Weights (columns of the design times classes but one) for which curvature is still kept and solved."""
@@ -95,12 +92,9 @@ class Logistic(Settings):
         """Nothing beyond the first order: means, deviations and levels. The rest is found by looking at the rows."""
         return frozenset()
 
-    def learn(self, summary: Summary) -> LogOdds:
-        """The model; refused where the rows must be seen again, as `likely.fit` does."""
-        return require_model(self, self.begin(summary))
-
-    def begin(self, summary: Summary) -> LogOdds | Search:
-        """Begin the search; with a single class there is nothing to search for."""
+    @looks_at_rows
+    def learn(self, summary: Summary) -> Learning[LogOdds]:
+        """The model; with a single class there is nothing to look for, else the rows are seen again and again."""
         summary = learnable(summary)
         design = self.design(summary)
         size, classes = design.size, len(summary.classes)
@@ -117,19 +111,19 @@ class Logistic(Settings):
         # Who asks for no more than steps promise is given steps, where Newton's curvature would be much to sum.
         many = QUICK if self.tolerance >= newton.LEAST_DECREMENT else MOST
         if isinstance(design, Design) and weights <= many:
-            return Newton.start(self, design)
-        return newton.LBFGS.start(self, design)
+            return (yield from newton.newton(self, design))
+        return (yield from newton.lbfgs(self, design))
 
     def design(self, summary: Summary) -> Design | Curves:
         """The columns that a row is turned into."""
         return Design(summary) if self.numbers == "linear" else Curves(summary, self.numbers)
 
-    def learn_together(self, total: Summary, training: Sequence[Summary]) -> FoldNewton | None:
-        """Begin the search for all folds of a cross-validation at once, where that can be done."""
+    def learn_folds(self, total: Summary, training: Sequence[Summary]) -> FoldLearning | None:
+        """All folds of a cross-validation in the same sweeps, where that can be done."""
         if self.numbers != "linear":
             return None
         plain = [summary.canonical().without_text() for summary in (total, *training)]
-        return FoldNewton.start(self, plain[0], plain[1:])
+        return newton.newton_folds(self, plain[0], plain[1:])
 
     def restore(self, summary: Summary, found: State) -> LogOdds:
         """The model as a file keeps it."""

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from likely.machinery.arrays import Floats, Ints
-from likely.models.contracts import Search
+from likely.models.contracts import Learning, Sweep
+from likely.models.learning import relay, run
 from likely.models.linear.design import Curves, Design
 from likely.models.linear.log_odds import SEPARABLE, LogisticSettings, LogOdds
 from likely.models.linear.softmax import Sheet, add_shared_hessian, gradient_sums, hessian_matrix, hessian_size
 from likely.models.linear.squares import cholesky_factor, cholesky_solve, pseudo_inverse, require_finite
+from likely.sums.exact import plus_tuples
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
-
-if TYPE_CHECKING:
-    pass
-
 
 # Logistic regression by Newton's method: one sweep over the rows for each step; for one set of rows, or for all
 # folds of a cross-validation at once.
@@ -44,118 +43,120 @@ SLOWEST = 0.25
 """The decrement of a chord must be less than this share of the last one's; else the fold searches alone."""
 
 
-@dataclass(frozen=True)
-class Newton(Search):
-    """The weights of all classes but the first, relative to the first's: (columns, classes - 1). And how it goes."""
+class NewtonPoint(NamedTuple):
+    """Weights of all classes but the first, relative to the first's (columns, classes - 1), that are to be judged."""
 
-    learner: LogisticSettings
-    design: Design
     theta: Floats
-    sweeps: int = 0
-    best: float = -np.inf
-    """The log-likelihood less what ridge takes, and the log-likelihood itself, of the best weights so far."""
-    likelihood: float = -np.inf
-    before: Floats | None = None
-    """The last weights that were an improvement, and the step from them."""
-    last_step: Floats | None = None
-    halvings: int = 0
+    halved: bool = False
+    """Whether the step before went too far."""
     decrement: float = np.inf
     """Half of gradient * step: what the step gains where the likelihood is a parabola."""
+
+
+NewtonSums: TypeAlias = tuple[Floats, Floats, Floats]
+"""(log-likelihood, rows not predicted rightly); gradient (columns, classes but one); Hessian, by columns."""
+
+
+def newton(learner: LogisticSettings, design: Design) -> Learning[LogOdds]:
+    """The maximum of the likelihood, less what ridge takes, by Newton's method: a sweep for each step."""
+    return relay(
+        newton_steps(learner, design),
+        lambda point: Sweep(_newton_sums, (design, point.theta)),
+        lambda point, sums: _by_columns(design, sums),
+    )
+
+
+def _newton_sums(design: Design, theta: Floats, batch: Batch, group: Ints, weight: Floats) -> NewtonSums:
+    """(log-likelihood, rows not predicted rightly), gradient, sums of the Hessian."""
+    hessian = np.zeros(hessian_size(design.dense, design.levels, theta.shape[1]))
+    ends, gradient = gradient_sums(design.sheet(batch, group, weight), theta[design.order][:, :, None], hessian)
+    return ends[:, 0], gradient[:, :, 0], hessian
+
+
+def _by_columns(design: Design, sums: NewtonSums) -> NewtonSums:
+    """The same by columns of the design."""
+    ends, sheet_gradient, flat = sums
+    gradient = np.empty_like(sheet_gradient)
+    gradient[design.order] = sheet_gradient
+    hessian = hessian_matrix(flat, design.dense, design.levels, gradient.shape[1])
+    back = np.argsort(design.order)
+    return ends, gradient, hessian[:, :, back][:, :, :, back]
+
+
+def newton_steps(learner: LogisticSettings, design: Design) -> Generator[NewtonPoint, NewtonSums, LogOdds]:
+    """Newton's method for whoever sums likelihood, gradient and Hessian at each point. At the start all classes are
+    equally probable; a step that makes things worse is halved."""
+    ridge, most = learner.ridge, learner.max_sweeps
+    theta = np.zeros((design.size, len(design.summary.classes) - 1))
+    best, before, last_step = -np.inf, theta, None
+    likelihood_before, halvings, last_decrement, sweeps = -np.inf, 0, np.inf, 0
     basis: Floats | None = None
-    """Without ridge: the directions in which the rows differ at all."""
+    point = NewtonPoint(theta)
 
-    @classmethod
-    def start(cls, learner: LogisticSettings, design: Design) -> Newton:
-        """At the start all classes are equally probable."""
-        return cls(learner, design, np.zeros((design.size, len(design.summary.classes) - 1)))
+    def model(at: Floats, likelihood: float, slope: Floats, remark: str) -> LogOdds:
+        return model_at(learner, design, at, sweeps, likelihood, slope, remark)
 
-    def look_at(self, batch: Batch, group: Ints, weight: Floats) -> tuple[Floats, ...]:
-        """(log-likelihood, rows not predicted rightly), gradient, sums of the Hessian."""
-        design, others = self.design, self.theta.shape[1]
-        hessian = np.zeros(hessian_size(design.dense, design.levels, others))
-        ends, gradient = gradient_sums(
-            design.sheet(batch, group, weight), self.theta[design.order][:, :, None], hessian
-        )
-        return ends[:, 0], gradient[:, :, 0], hessian
-
-    def step(self, sums: tuple[Floats, ...]) -> LogOdds | Newton:
-        """Judge the weights of this sweep, then propose better ones or end."""
-        ends, sheet_gradient, flat = sums
-        gradient = np.empty_like(sheet_gradient)
-        gradient[self.design.order] = sheet_gradient
-        hessian = hessian_matrix(flat, self.design.dense, self.design.levels, self.theta.shape[1])
-        back = np.argsort(self.design.order)
-        return self.advance(ends, gradient, hessian[:, :, back][:, :, :, back])
-
-    def advance(self, ends: Floats, gradient: Floats, hessian: Floats) -> LogOdds | Newton:
-        """The same with gradient (columns, classes but one) and Hessian by columns of the design."""
-        sweeps, ridge = self.sweeps + 1, self.learner.ridge
-        penalty = penalty_gradient(self.theta)
+    while True:
+        ends, gradient, hessian = yield point
+        sweeps += 1
+        penalty = penalty_gradient(theta)
         likelihood = float(ends[0])
-        value = likelihood - 0.5 * ridge * float((self.theta * penalty).sum())
-        worse = not value >= self.best - SLACK * (1 + abs(self.best))
-        if self.before is not None and self.last_step is not None and worse:
-            if self.halvings < HALVINGS and sweeps < self.learner.max_sweeps:
-                half = self.last_step / 2
-                halvings = self.halvings + 1
-                return replace(self, theta=self.before + half, last_step=half, halvings=halvings, sweeps=sweeps)
+        value = likelihood - 0.5 * ridge * float((theta * penalty).sum())
+        if last_step is not None and not value >= best - SLACK * (1 + abs(best)):
+            if halvings < HALVINGS and sweeps < most:
+                last_step, halvings = last_step / 2, halvings + 1
+                theta = before + last_step
+                point = NewtonPoint(theta, True, last_decrement)
+                continue
             remark = "The search stopped early: no step improved the training likelihood."
-            return self._model(self.before, sweeps, self.likelihood, gradient, remark)
+            return model(before, likelihood_before, gradient, remark)
         slope = gradient - ridge * penalty
         if ridge == 0 and not ends[1]:
             remark = (
                 "The classes are perfectly separable, so no finite weights are the most likely ones. These are the "
                 "first that separated all training rows; set ridge above 0 for weights that the data define."
             )
-            return self._model(self.theta, sweeps, likelihood, slope, remark)
-        step, basis, flat = self._newton_step(slope, hessian)
+            return model(theta, likelihood, slope, remark)
+        step, basis, flat = _newton_step(slope, hessian, ridge, basis)
         decrement = 0.5 * float((slope * step).sum())
-        if flat or (decrement <= self.learner.tolerance and decrement > LINGERING * self.decrement):
+        if flat or (decrement <= learner.tolerance and decrement > LINGERING * last_decrement):
             remark = (
                 "Some weights grow without bound: a level or a range of values goes with some classes only. The search "
                 "was stopped where the likelihood no longer rises; set ridge above 0 for weights that the data define."
             )
-            return self._model(self.theta, sweeps, likelihood, slope, remark)
-        if decrement <= self.learner.tolerance:
-            return self._model(self.theta + step, sweeps, likelihood, slope, "" if ends[1] else SEPARABLE)
-        if sweeps >= self.learner.max_sweeps:
+            return model(theta, likelihood, slope, remark)
+        if decrement <= learner.tolerance:
+            return model(theta + step, likelihood, slope, "" if ends[1] else SEPARABLE)
+        if sweeps >= most:
             remark = f"The search was stopped after {sweeps} sweeps, before it had converged. Raise max_sweeps."
-            return self._model(self.theta, sweeps, likelihood, slope, remark)
-        return replace(
-            self,
-            theta=self.theta + step,
-            sweeps=sweeps,
-            best=value,
-            likelihood=likelihood,
-            before=self.theta,
-            last_step=step,
-            halvings=0,
-            decrement=decrement,
-            basis=basis,
-        )
+            return model(theta, likelihood, slope, remark)
+        best, likelihood_before, before, last_step, halvings = value, likelihood, theta, step, 0
+        theta, last_decrement = theta + step, decrement
+        point = NewtonPoint(theta, False, decrement)
 
-    def _newton_step(self, slope: Floats, hessian: Floats) -> tuple[Floats, Floats | None, bool]:
-        """Newton's step; the directions it may take; and whether there is one without curvature left."""
-        size, others = self.theta.shape
-        full = penalised_hessian(hessian, self.learner.ridge)
-        along, basis = slope.T.reshape(-1), self.basis
-        if self.learner.ridge:
-            factor = cholesky_factor(full)
-            if factor is not None:  # where it is not quite definite the pseudo-inverse below will do
-                return cholesky_solve(factor, along).reshape(others, size).T, None, False
-        if basis is None and not self.learner.ridge:
-            values, vectors = np.linalg.eigh(full)
-            basis = vectors[:, values > COLLINEAR * values[-1]]
-        if basis is not None:
-            full, along = basis.T @ full @ basis, basis.T @ along
-        inverse, rank = pseudo_inverse(full, 0.0 if self.learner.ridge else np.finfo(np.float64).eps)
-        step = inverse @ along
-        if basis is not None:
-            step = basis @ step
-        return step.reshape(others, size).T, basis, rank < len(full) and not self.learner.ridge
 
-    def _model(self, theta: Floats, sweeps: int, likelihood: float, slope: Floats, remark: str) -> LogOdds:
-        return model_at(self.learner, self.design, theta, sweeps, likelihood, slope, remark)
+def _newton_step(
+    slope: Floats, hessian: Floats, ridge: float, basis: Floats | None
+) -> tuple[Floats, Floats | None, bool]:
+    """Newton's step; without ridge the directions in which the rows differ at all, found once; and whether there is
+    one without curvature left."""
+    size, others = slope.shape
+    full = penalised_hessian(hessian, ridge)
+    along = slope.T.reshape(-1)
+    if ridge:
+        factor = cholesky_factor(full)
+        if factor is not None:  # where it is not quite definite the pseudo-inverse below will do
+            return cholesky_solve(factor, along).reshape(others, size).T, None, False
+    elif basis is None:
+        values, vectors = np.linalg.eigh(full)
+        basis = vectors[:, values > COLLINEAR * values[-1]]
+    if basis is not None:
+        full, along = basis.T @ full @ basis, basis.T @ along
+    inverse, rank = pseudo_inverse(full, 0.0 if ridge else np.finfo(np.float64).eps)
+    step = inverse @ along
+    if basis is not None:
+        step = basis @ step
+    return step.reshape(others, size).T, basis, rank < len(full) and not ridge
 
 
 def model_at(
@@ -207,116 +208,118 @@ class Chord:
 
 
 @dataclass(frozen=True)
-class FoldNewton:
-    """The search of all folds. Those without a chord and without a model in the end must search for themselves."""
+class FoldSweep:
+    """What all folds want to see of the rows: first at weights that they share, then each at its own."""
 
-    learner: LogisticSettings
     shared: Design
-    newton: Newton
-    """The search on all rows, on its own design."""
-    within: Floats
-    designs: Mapping[int, tuple[Design, Floats]]
-    """Of each fold that takes part: its own design, and how that is made of the shared one."""
     folds: int
-    chords: Mapping[int, Chord] | None = None
-    sweeps: int = 0
-    models: Mapping[int, LogOdds] = field(default_factory=dict)
-
-    @classmethod
-    def start(cls, learner: LogisticSettings, total: Summary, training: Sequence[Summary]) -> FoldNewton | None:
-        """The search, or None where it would not be worth it or is not to be had."""
-        if not learner.ridge or learner.max_sweeps < FEWEST_SWEEPS or len(total.classes) < 2:
-            return None  # without ridge there may be no maximum: that is found out on the way, from the start
-        shared, own = Design(total, whole=True), Design(total)
-        others = len(total.classes) - 1
-        sums = hessian_size(shared.dense, shared.levels, others) + (own.size * others) ** 2
-        within = own.columns_within(shared)
-        if within is None or sums * len(training) > MOST_SUMS:
-            return None
-        designs = {}
-        for k, summary in enumerate(training):
-            if summary.classes == total.classes and 0 < summary.rows < total.rows:
-                design = Design(summary)
-                made = design.columns_within(shared)
-                if made is not None:
-                    designs[k] = design, made
-        if len(designs) < 2:
-            return None
-        return cls(learner, shared, Newton.start(learner, own), within, designs, len(training))
-
-    @property
-    def done(self) -> bool:
-        return self.chords is not None and not self.chords
+    thetas: Floats
+    """Weights in the order of sheets, (columns, classes but one, points)."""
+    points: tuple[int, ...] = ()
+    """The fold that does not see its own rows at each point; none while there is one point for all."""
 
     def sheets(self, batch: Batch, group: Ints, weight: Floats, fold: Ints) -> list[tuple[int, Sheet]]:
-        """The rows of each fold; made once."""
+        """The rows of each fold; the same in every sweep."""
         rows = ((k, np.flatnonzero(fold == k)) for k in np.unique(fold).tolist() if k < self.folds)
         return [(k, self.shared.sheet(batch.take(i), group[i], weight[i])) for k, i in rows]
 
     def look_at(self, sheets: Sequence[tuple[int, Sheet]]) -> tuple[Floats, ...]:
         """Ends and gradients by fold: of its own rows at first, then of all but those; and Hessians at first."""
-        shared, others = self.shared, len(self.shared.summary.classes) - 1
-        order, count = shared.order, self.folds if self.chords is None else len(self.chords)
+        shared, others = self.shared, self.thetas.shape[1]
+        order, count = shared.order, len(self.points) or self.folds
         ends, gradients = np.zeros((count, 2)), np.zeros((count, shared.size, others))
-        if self.chords is None:
-            theta = (self.within @ self.newton.theta)[order][:, :, None]
+        if not self.points:
             hessians = np.zeros((count, hessian_size(shared.dense, shared.levels, others)))
             for k, sheet in sheets:
-                end, gradient = gradient_sums(sheet, theta, hessians[k])
+                end, gradient = gradient_sums(sheet, self.thetas, hessians[k])
                 ends[k] += end[:, 0]
                 gradients[k][order] += gradient[:, :, 0]
             return ends, gradients, hessians
-        all_of = np.stack([(c.within @ c.theta)[order] for c in self.chords.values()], axis=2)
         for k, sheet in sheets:
-            others_of = [i for i, key in enumerate(self.chords) if key != k]
+            others_of = [i for i, key in enumerate(self.points) if key != k]
             if others_of:
-                end, gradient = gradient_sums(sheet, np.ascontiguousarray(all_of[:, :, others_of]))
+                end, gradient = gradient_sums(sheet, np.ascontiguousarray(self.thetas[:, :, others_of]))
                 ends[others_of] += end.T
                 gradients[np.array(others_of)[:, None], order] += gradient.transpose(2, 0, 1)
         return ends, gradients
 
-    def step(self, sums: tuple[Floats, ...]) -> FoldNewton:
-        """Another step for all rows, or for each fold."""
-        return self._shared_step(*sums) if self.chords is None else self._chord_steps(*sums)
 
-    def _shared_step(self, ends: Floats, gradients: Floats, hessians: Floats) -> FoldNewton:
-        newton, sweeps = self.newton, self.sweeps + 1
+FoldLearning: TypeAlias = Generator[FoldSweep, Any, dict[int, LogOdds]]
+
+
+def newton_folds(learner: LogisticSettings, total: Summary, training: Sequence[Summary]) -> FoldLearning | None:
+    """All folds at once, in the sweeps of one: the model of each for which that comes to an end, the others must learn
+    by themselves. None where it would not be worth it or is not to be had."""
+    if not learner.ridge or learner.max_sweeps < FEWEST_SWEEPS or len(total.classes) < 2:
+        return None  # without ridge there may be no maximum: that is found out on the way, from the start
+    shared, own = Design(total, whole=True), Design(total)
+    others = len(total.classes) - 1
+    sums = hessian_size(shared.dense, shared.levels, others) + (own.size * others) ** 2
+    within = own.columns_within(shared)
+    if within is None or sums * len(training) > MOST_SUMS:
+        return None
+    designs = {}
+    for k, summary in enumerate(training):
+        if summary.classes == total.classes and 0 < summary.rows < total.rows:
+            design = Design(summary)
+            made = design.columns_within(shared)
+            if made is not None:
+                designs[k] = design, made
+    return _fold_steps(learner, shared, own, within, designs, len(training)) if len(designs) > 1 else None
+
+
+def _fold_steps(
+    learner: LogisticSettings,
+    shared: Design,
+    own: Design,
+    within: Floats,
+    designs: Mapping[int, tuple[Design, Floats]],
+    folds: int,
+) -> FoldLearning:
+    """Newton's steps on all rows; near the maximum each fold goes on by chords of its own Hessian."""
+    others, models, sweeps = len(shared.summary.classes) - 1, dict[int, LogOdds](), 0
+
+    def by_columns(made: Floats, gradient: Floats, flat: Floats) -> tuple[Floats, Floats]:
+        """Gradient and Hessian by the columns of one design."""
+        whole, some = hessian_matrix(flat, shared.dense, shared.levels, others), made[shared.order]
+        return made.T @ gradient, some.T @ whole @ some
+
+    steps = newton_steps(learner, own)
+    point, near = next(steps), False
+    while not near:
+        theta = within @ point.theta
+        ends, gradients, hessians = yield FoldSweep(shared, folds, theta[shared.order][:, :, None])
+        sweeps += 1
         gradient, hessian = gradients.sum(axis=0), hessians.sum(axis=0)
-        after = newton.advance(ends.sum(axis=0), *self._by_columns(self.within, gradient, hessian))
-        if sweeps >= self.learner.max_sweeps:
-            return replace(self, chords={})
-        if isinstance(after, Newton) and (after.halvings or after.decrement > NEAR):
-            return replace(self, newton=after, sweeps=sweeps)
-        chords = {}
-        at = self.within @ newton.theta
-        for k, (design, within) in self.designs.items():
-            own_gradient, own = self._by_columns(within, gradient - gradients[k], hessian - hessians[k])
-            factor = cholesky_factor(penalised_hessian(own, self.learner.ridge))
-            if factor is not None:
-                chord = Chord(design, within, design.translate_weights(at, self.shared, within), factor)
-                chords[k] = chord.advance(own_gradient, self.learner.ridge)[0]
-        return replace(self, chords=chords, sweeps=sweeps)
-
-    def _chord_steps(self, ends: Floats, gradients: Floats) -> FoldNewton:
-        assert self.chords is not None
-        chords, models, sweeps, tolerance = {}, dict(self.models), self.sweeps + 1, self.learner.tolerance
-        for (k, chord), end, gradient in zip(self.chords.items(), ends, gradients, strict=True):
-            after, slope = chord.advance(np.asarray(chord.within.T @ gradient), self.learner.ridge)
+        try:
+            point = steps.send((ends.sum(axis=0), *by_columns(within, gradient, hessian)))
+            near = not (point.halved or point.decrement > NEAR)
+        except StopIteration:
+            near = True
+        if sweeps >= learner.max_sweeps:
+            return models
+    chords = {}
+    for k, (design, made) in designs.items():
+        own_gradient, own_hessian = by_columns(made, gradient - gradients[k], hessian - hessians[k])
+        factor = cholesky_factor(penalised_hessian(own_hessian, learner.ridge))
+        if factor is not None:
+            chord = Chord(design, made, design.translate_weights(theta, shared, made), factor)
+            chords[k] = chord.advance(own_gradient, learner.ridge)[0]
+    while chords:
+        thetas = np.stack([(c.within @ c.theta)[shared.order] for c in chords.values()], axis=2)
+        ends, gradients = yield FoldSweep(shared, folds, thetas, tuple(chords))
+        sweeps += 1
+        for k, end, gradient in zip([*chords], ends, gradients, strict=True):
+            chord = chords.pop(k)
+            after, slope = chord.advance(np.asarray(chord.within.T @ gradient), learner.ridge)
             # Chords come nearer by about the same share each time: what will be left is less by that share again.
             left = after.decrement * min(after.decrement / chord.decrement, 1.0) if chord.decrement else 0.0
-            if after.decrement <= tolerance and left <= SHARPER * tolerance:
+            if after.decrement <= learner.tolerance and left <= SHARPER * learner.tolerance:
                 remark = "" if end[1] else SEPARABLE
-                models[k] = model_at(self.learner, chord.design, after.theta, sweeps, float(end[0]), slope, remark)
-            elif after.decrement < SLOWEST * chord.decrement and sweeps < self.learner.max_sweeps:
+                models[k] = model_at(learner, chord.design, after.theta, sweeps, float(end[0]), slope, remark)
+            elif after.decrement < SLOWEST * chord.decrement and sweeps < learner.max_sweeps:
                 chords[k] = after
-        return replace(self, chords=chords, models=models, sweeps=sweeps)
-
-    def _by_columns(self, within: Floats, gradient: Floats, flat: Floats) -> tuple[Floats, Floats]:
-        """Gradient and Hessian by the columns of one design."""
-        shared, others = self.shared, len(self.shared.summary.classes) - 1
-        whole = hessian_matrix(flat, shared.dense, shared.levels, others)
-        some = within[shared.order]
-        return within.T @ gradient, some.T @ whole @ some
+    return models
 
 
 # Logistic regression where the Hessian would be too much to keep: L-BFGS, preconditioned by one Hessian that all
@@ -337,193 +340,174 @@ ENOUGH = 1e-4
 LINE_HALVINGS = 30
 
 
-@dataclass(frozen=True)
-class LBFGS(Search):
-    """Weights of all classes (columns, classes) and how it goes. Everything is to be made small: minus log-likelihood,
-    with what ridge adds."""
+Look: TypeAlias = "tuple[Callable[..., tuple[Any, ...]], tuple[Any, ...]]"
+"""A function of a sheet, and what it is given before that."""
 
-    learner: LogisticSettings
-    design: Design | Curves
-    theta: Floats
-    penalty: Floats | None = None
-    """What ridge multiplies the squares of each column's weights with; None before the spread of columns is known."""
-    sheets: tuple[Sheet, ...] = ()
-    """The rows, where they are kept."""
-    sweeps: int = 0
+
+def lbfgs(learner: LogisticSettings, design: Design | Curves) -> Learning[LogOdds]:
+    """The maximum of the likelihood, less what ridge takes, by L-BFGS: in one sweep where rows, turned into columns,
+    can be kept; else in one for each step."""
+    steps = _lbfgs_steps(learner, design)
+    if design.summary.rows * (8 * design.dense + 4 * len(design.levels) + 12) > KEPT:
+        return (yield from relay(steps, lambda look: Sweep(_look_at_sheet, (design, *look))))
+    (sheets,) = yield Sweep(_kept_sheet, (design,))
+
+    def summed(look: Look) -> tuple[Any, ...]:
+        function, given = look
+        return reduce(plus_tuples, (function(*given, sheet) for sheet in sheets))
+
+    return run(steps, summed)
+
+
+def _look_at_sheet(
+    design: Design | Curves, function: Any, given: tuple[Any, ...], batch: Batch, group: Ints, weight: Floats
+) -> tuple[Any, ...]:
+    return tuple(function(*given, design.sheet(batch, group, weight)))
+
+
+def _kept_sheet(design: Design | Curves, batch: Batch, group: Ints, weight: Floats) -> tuple[tuple[Sheet], ...]:
+    return ((design.sheet(batch, group, weight),),)
+
+
+def _column_sums(sheet: Sheet) -> tuple[Any, ...]:
+    """(weight, sums, sums of squares) of the columns that are numbers."""
+    some = sheet.dense * sheet.weight[:, None]
+    return sheet.weight.sum(), some.sum(axis=0), (some * sheet.dense).sum(axis=0)
+
+
+def _lbfgs_sums(design: Design | Curves, weights: Floats, renews: bool, sheet: Sheet) -> tuple[Floats, ...]:
+    """(log-likelihood, rows not predicted rightly), gradient, and, where it is to be renewed, the shared Hessian."""
+    theta = (weights[:, 1:] - weights[:, :1])[design.order]
+    ends, gradient = gradient_sums(sheet, np.ascontiguousarray(theta[:, :, None]))
+    if not renews:
+        return ends[:, 0], gradient[:, :, 0]
+    whole = design.size <= WIDEST
+    hessian = np.zeros(hessian_size(design.dense, design.levels, 1) if whole else design.size)
+    classes = add_shared_hessian(sheet, np.ascontiguousarray(theta), hessian, whole)
+    return ends[:, 0], gradient[:, :, 0], hessian, classes
+
+
+def _lbfgs_steps(learner: LogisticSettings, design: Design | Curves) -> Generator[Look, Any, LogOdds]:
+    """L-BFGS over the weights of all classes (columns, classes), for whoever sums over sheets.
+
+    Everything is to be made small: minus log-likelihood, with what ridge adds. At the start classes are as probable as
+    they are frequent.
+    """
+    penalty = _ridges(learner, design, *(yield _column_sums, ()))
+    theta = np.zeros((design.size, len(design.summary.classes)))
+    theta[0] = np.log(design.summary.total.floats())
+    theta[0] -= theta[0].mean()
+    # A step by gradients is worth about a third of Newton's, and costs far less.
+    sweeps, most, steps, halvings = 1, 3 * learner.max_sweeps, 0, 0
     preconditioner: tuple[Floats, ...] = ()
-    """The Hessian of each class, factored."""
-    before: tuple[Floats, float, Floats, float] | None = None
-    """Weights, value, gradient and log-likelihood of the last step that was an improvement."""
-    last_step: Floats | None = None
-    steps: int = 0
-    halvings: int = 0
-    memory: tuple[tuple[Floats, Floats], ...] = ()
-    """The last pairs (s, y): a step, and by how much the gradient changed along it."""
+    memory: list[tuple[Floats, Floats]] = []
+    before: tuple[Floats, float, Floats, float] | None = None  # weights, value, gradient and log-likelihood
+    step = np.zeros_like(theta)
 
-    @classmethod
-    def start(cls, learner: LogisticSettings, design: Design | Curves) -> LBFGS:
-        """At the start classes are as probable as they are frequent."""
-        theta = np.zeros((design.size, len(design.summary.classes)))
-        theta[0] = np.log(design.summary.total.floats())
-        theta[0] -= theta[0].mean()
-        return cls(learner, design, theta)
+    def model(at: Floats, likelihood: float, slope: Floats, *, separable: bool) -> LogOdds:
+        stopped = f"The search was stopped after {sweeps} sweeps, before it had converged. Raise max_sweeps."
+        remarks = (SEPARABLE if separable else "", stopped if sweeps >= most else "")
+        return LogOdds.at(learner, design, at, sweeps, likelihood, slope, *remarks)
 
-    # -- sweeps ---------------------------------------------------------------------------------------------
-
-    @property
-    def _keeps(self) -> bool:
-        each = 8 * self.design.dense + 4 * len(self.design.levels) + 12
-        return self.design.summary.rows * each <= KEPT
-
-    def look_at(self, batch: Batch, group: Ints, weight: Floats) -> tuple[Any, ...]:
-        """The rows as columns, where they will be kept; else what a step adds up."""
-        sheet = self.design.sheet(batch, group, weight)
-        return ((sheet,),) if self._keeps else self._sums(sheet)
-
-    def step(self, sums: tuple[Any, ...]) -> LogOdds | LBFGS:
-        """A step, or all of them where rows are kept."""
-        if not self._keeps:
-            return self._advance(sums)
-        after: LogOdds | LBFGS = replace(self, sheets=sums[0])
-        while isinstance(after, LBFGS):
-            total: Any = None
-            for sheet in after.sheets:
-                part = after._sums(sheet)
-                total = part if total is None else tuple(a + b for a, b in zip(total, part, strict=True))
-            after = after._advance(total)
-        return after
-
-    @property
-    def _renews(self) -> bool:
-        """Whether this sweep sums the Hessian: not while a step is being halved."""
-        return not self.halvings and (not self.preconditioner or self.steps in RENEWED)
-
-    def _sums(self, sheet: Sheet) -> tuple[Floats, ...]:
-        """(weight, sums, sums of squares) of the columns that are numbers, at first; then ends, gradient, Hessian."""
-        if self.penalty is None:
-            some = sheet.dense * sheet.weight[:, None]
-            return sheet.weight.sum(), some.sum(axis=0), (some * sheet.dense).sum(axis=0)
-        design, size = self.design, self.design.size
-        theta = (self.theta[:, 1:] - self.theta[:, :1])[design.order]
-        ends, gradient = gradient_sums(sheet, np.ascontiguousarray(theta[:, :, None]))
-        if not self._renews:
-            return ends[:, 0], gradient[:, :, 0]
-        whole = size <= WIDEST
-        hessian = np.zeros(hessian_size(design.dense, design.levels, 1) if whole else size)
-        classes = add_shared_hessian(sheet, np.ascontiguousarray(theta), hessian, whole)
-        return ends[:, 0], gradient[:, :, 0], hessian, classes
-
-    # -- steps ----------------------------------------------------------------------------------------------
-
-    def _advance(self, sums: tuple[Floats, ...]) -> LogOdds | LBFGS:
-        if self.penalty is None:
-            return replace(self, penalty=self._ridges(*sums), sweeps=self.sweeps + 1)
-        sweeps, design = self.sweeps + 1, self.design
+    while True:
+        # While a step is being halved, the Hessian is that of where it began.
+        renews = not halvings and (not preconditioner or steps in RENEWED)
+        sums = yield _lbfgs_sums, (design, theta, renews)
+        sweeps += 1
         uphill = np.empty_like(sums[1])
         uphill[design.order] = sums[1]
-        shrink = self.penalty[:, None] * self.theta
+        shrink = penalty[:, None] * theta
         gradient = shrink - np.concatenate([-uphill.sum(axis=1, keepdims=True), uphill], axis=1)
         likelihood = float(sums[0][0])
-        value = 0.5 * float((shrink * self.theta).sum()) - likelihood
-        if self.before is not None and self.last_step is not None:
-            old, least, old_gradient, _ = self.before
-            wanted = least + ENOUGH * float((self.last_step * old_gradient).sum())
-            if not value <= wanted:
-                half = self.last_step / 2
-                if self.halvings >= LINE_HALVINGS or sweeps >= self._most_sweeps:
-                    return self._model(old, sweeps, self.before[3], old_gradient, separable=False)
-                return replace(self, theta=old + half, last_step=half, halvings=self.halvings + 1, sweeps=sweeps)
-        memory, preconditioner = self.memory, self.preconditioner
-        if self.before is not None:
-            s, y = self.theta - self.before[0], gradient - self.before[2]
+        value = 0.5 * float((shrink * theta).sum()) - likelihood
+        if before is not None:
+            old, least, old_gradient, old_likelihood = before
+            if not value <= least + ENOUGH * float((step * old_gradient).sum()):
+                if halvings >= LINE_HALVINGS or sweeps >= most:
+                    return model(old, old_likelihood, old_gradient, separable=False)
+                step, halvings = step / 2, halvings + 1
+                theta = old + step
+                continue
+            s, y = theta - old, gradient - old_gradient
             if float((s * y).sum()) > 0:
-                memory = (*memory, (s, y))[-MEMORY:]
-        if self._renews:
-            preconditioner = self._factor_hessian(sums[2], sums[3])
-        now = replace(self, preconditioner=preconditioner, memory=memory)
-        step = -now._direction(gradient)
+                memory = [*memory, (s, y)][-MEMORY:]
+        if renews:
+            preconditioner = _factor_hessian(design, penalty, sums[2], sums[3])
+        step = -_direction(gradient, memory, preconditioner)
         decrement = -0.5 * float((step * gradient).sum())
-        if decrement <= max(self.learner.tolerance, LEAST_DECREMENT) or sweeps >= self._most_sweeps:
-            return now._model(self.theta + step, sweeps, likelihood, gradient, separable=not sums[0][1])
-        at = (self.theta, value, gradient, likelihood)
-        return replace(
-            now, theta=self.theta + step, before=at, last_step=step, steps=self.steps + 1, halvings=0, sweeps=sweeps
-        )
+        if decrement <= max(learner.tolerance, LEAST_DECREMENT) or sweeps >= most:
+            return model(theta + step, likelihood, gradient, separable=not sums[0][1])
+        before = (theta, value, gradient, likelihood)
+        theta, steps, halvings = theta + step, steps + 1, 0
 
-    @property
-    def _most_sweeps(self) -> int:
-        # A step by gradients is worth about a third of Newton's, and costs far less.
-        return 3 * self.learner.max_sweeps
 
-    def _ridges(self, weight: Floats, first: Floats, second: Floats) -> Floats:
-        """Ridge holds a number's weight as if it were in units of its spread; constants are free."""
-        out = np.full(self.design.size, self.learner.ridge)
-        dense = np.maximum(second / weight - (first / weight) ** 2, 0.0)
-        if isinstance(self.design, Curves):  # standard units have the spread 1 already, but not clipped and squared
-            out[: len(dense)] *= dense
-            # A column without any spread (a product that is always 0) says nothing, and its weight stays 0.
-            out[1 : len(dense)][dense[1:] == 0] = self.learner.ridge
-        out[0] = 0.0
-        return out
+def _ridges(
+    learner: LogisticSettings, design: Design | Curves, weight: Floats, first: Floats, second: Floats
+) -> Floats:
+    """What ridge multiplies the squares of each column's weights with: it holds a number's weight as if it were in
+    units of its spread; constants are free."""
+    out = np.full(design.size, learner.ridge)
+    dense = np.maximum(second / weight - (first / weight) ** 2, 0.0)
+    if isinstance(design, Curves):  # standard units have the spread 1 already, but not clipped and squared
+        out[: len(dense)] *= dense
+        # A column without any spread (a product that is always 0) says nothing, and its weight stays 0.
+        out[1 : len(dense)][dense[1:] == 0] = learner.ridge
+    out[0] = 0.0
+    return out
 
-    def _factor_hessian(self, hessian: Floats, classes: Floats) -> tuple[Floats, ...]:
-        """For each class the shared Hessian by its share of it, and what ridge adds; factored, or a diagonal."""
-        design, penalty = self.design, self.penalty
-        assert penalty is not None
-        whole = float(classes.sum())
-        require_finite(whole)
-        # No curvature at all (every row is certain by now) belongs to all classes alike.
-        even = classes / whole if whole > 0 else np.full(len(classes), 1 / len(classes))
-        # Rounded to powers of two, so that a few factors serve many classes.
-        shares = np.exp2(np.round(np.log2(np.maximum(even, 2.0**-20))))
-        if design.size > WIDEST:
-            back = np.empty(design.size)
-            back[design.order] = hessian
-            return tuple(np.maximum(share * back + penalty, np.finfo(float).tiny) for share in shares)
-        some = hessian_matrix(hessian, design.dense, design.levels, 1)[0, 0]
-        full = np.empty_like(some)
-        full[np.ix_(design.order, design.order)] = some
-        made: dict[float, Floats] = {}
-        for share in dict.fromkeys(shares.tolist()):
-            factor = cholesky_factor(share * full + np.diag(penalty))
-            made[share] = factor if factor is not None else np.maximum(share * np.diag(full) + penalty, 1.0)
-        return tuple(made[share] for share in shares.tolist())
 
-    def _direction(self, gradient: Floats) -> Floats:
-        """The inverse Hessian, as memory and preconditioner know it, times the gradient: the two loops of L-BFGS."""
-        q, first_loop = gradient.copy(), []
-        for s, y in reversed(self.memory):
-            rho = 1.0 / float((s * y).sum())
-            alpha = rho * float((s * q).sum())
-            q -= alpha * y
-            first_loop.append((alpha, rho))
-        if self.memory:
-            s, y = self.memory[-1]
-            r, scaled = self._precondition(q, y)
-            r *= float((s * y).sum()) / float((y * scaled).sum())
-        else:
-            (r,) = self._precondition(q)
-        for (s, y), (alpha, rho) in zip(self.memory, reversed(first_loop), strict=True):
-            r += (alpha - rho * float((y * r).sum())) * s
-        return r
+def _factor_hessian(design: Design | Curves, penalty: Floats, hessian: Floats, classes: Floats) -> tuple[Floats, ...]:
+    """For each class the shared Hessian by its share of it, and what ridge adds; factored, or a diagonal."""
+    whole = float(classes.sum())
+    require_finite(whole)
+    # No curvature at all (every row is certain by now) belongs to all classes alike.
+    even = classes / whole if whole > 0 else np.full(len(classes), 1 / len(classes))
+    # Rounded to powers of two, so that a few factors serve many classes.
+    shares = np.exp2(np.round(np.log2(np.maximum(even, 2.0**-20))))
+    if design.size > WIDEST:
+        back = np.empty(design.size)
+        back[design.order] = hessian
+        return tuple(np.maximum(share * back + penalty, np.finfo(float).tiny) for share in shares)
+    some = hessian_matrix(hessian, design.dense, design.levels, 1)[0, 0]
+    full = np.empty_like(some)
+    full[np.ix_(design.order, design.order)] = some
+    made: dict[float, Floats] = {}
+    for share in dict.fromkeys(shares.tolist()):
+        factor = cholesky_factor(share * full + np.diag(penalty))
+        made[share] = factor if factor is not None else np.maximum(share * np.diag(full) + penalty, 1.0)
+    return tuple(made[share] for share in shares.tolist())
 
-    def _precondition(self, *vectors: Floats) -> list[Floats]:
-        """Each of the vectors (columns, classes), divided by the Hessian of its classes; those that share a factor
-        together."""
-        out = [np.empty_like(vector) for vector in vectors]
-        sharing: dict[int, list[int]] = {}
-        for k, own in enumerate(self.preconditioner):
-            sharing.setdefault(id(own), []).append(k)
-        for some in sharing.values():
-            own = self.preconditioner[some[0]]
-            columns = np.concatenate([vector[:, some] for vector in vectors], axis=1)
-            solved = cholesky_solve(own, columns) if own.ndim == 2 else columns / own[:, None]
-            for k, each in enumerate(out):
-                each[:, some] = solved[:, k * len(some) : (k + 1) * len(some)]
-        return out
 
-    def _model(self, theta: Floats, sweeps: int, likelihood: float, gradient: Floats, *, separable: bool) -> LogOdds:
-        stopped = f"The search was stopped after {sweeps} sweeps, before it had converged. Raise max_sweeps."
-        late = sweeps >= self._most_sweeps
-        remarks = (SEPARABLE if separable else "", stopped if late else "")
-        return LogOdds.at(self.learner, self.design, theta, sweeps, likelihood, gradient, *remarks)
+def _direction(gradient: Floats, memory: Sequence[tuple[Floats, Floats]], preconditioner: tuple[Floats, ...]) -> Floats:
+    """The inverse Hessian, as memory and preconditioner know it, times the gradient: the two loops of L-BFGS."""
+    q, first_loop = gradient.copy(), []
+    for s, y in reversed(memory):
+        rho = 1.0 / float((s * y).sum())
+        alpha = rho * float((s * q).sum())
+        q -= alpha * y
+        first_loop.append((alpha, rho))
+    if memory:
+        s, y = memory[-1]
+        r, scaled = _precondition(preconditioner, q, y)
+        r *= float((s * y).sum()) / float((y * scaled).sum())
+    else:
+        (r,) = _precondition(preconditioner, q)
+    for (s, y), (alpha, rho) in zip(memory, reversed(first_loop), strict=True):
+        r += (alpha - rho * float((y * r).sum())) * s
+    return r
+
+
+def _precondition(preconditioner: tuple[Floats, ...], *vectors: Floats) -> list[Floats]:
+    """Each of the vectors (columns, classes), divided by the Hessian of its classes; those that share a factor
+    together."""
+    out = [np.empty_like(vector) for vector in vectors]
+    sharing: dict[int, list[int]] = {}
+    for k, own in enumerate(preconditioner):
+        sharing.setdefault(id(own), []).append(k)
+    for some in sharing.values():
+        own = preconditioner[some[0]]
+        columns = np.concatenate([vector[:, some] for vector in vectors], axis=1)
+        solved = cholesky_solve(own, columns) if own.ndim == 2 else columns / own[:, None]
+        for k, each in enumerate(out):
+            each[:, some] = solved[:, k * len(some) : (k + 1) * len(some)]
+    return out

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from likely.errors import SettingError, shown
-from likely.models.contracts import Factor, Model, Search, Trait, require_model
+from likely.models.contracts import Factor, Learning, Model, Trait
 from likely.models.factors.categorical import LevelSettings, categorical, domain
 from likely.models.factors.joint import CellSettings, CutSettings
 from likely.models.factors.normal import CovarianceSettings, NormalSettings
@@ -15,6 +15,7 @@ from likely.models.factors.numeric import NumberSettings, number_factor
 from likely.models.fractions import log_of
 from likely.models.heldout import weighing
 from likely.models.known import Shares, check_known, known_classes, known_levels, known_normals, known_prior
+from likely.models.learning import looks_at_rows
 from likely.models.model import learnable
 from likely.models.naive.blocks import BlockSettings, arrange_blocks, block_factor, block_requests
 from likely.models.naive.prior_vs_rows import known_notes
@@ -50,13 +51,8 @@ class NaiveBayes(NaiveBayesSettings):
     def _is_binned(self, name: str) -> bool:
         return self.number_settings().kind(name) == "binned"
 
-    def learn(self, summary: Summary) -> Product | WeightedProduct:
-        """The model; refused where the rows must be seen again, as `likely.fit` does."""
-        found = require_model(self, self.begin(summary))
-        assert isinstance(found, (Product, WeightedProduct))
-        return found
-
-    def begin(self, summary: Summary) -> Model | Search:
+    @looks_at_rows
+    def learn(self, summary: Summary) -> Learning[Product | WeightedProduct]:
         """Derive the model, a `Product`. Changes nothing; other settings can be tried on the same summary.
 
         Where settings of text are to be chosen, that needs a look at the rows. With attribute weights it is a product
@@ -65,14 +61,16 @@ class NaiveBayes(NaiveBayesSettings):
         summary = learnable(summary, known_classes(self.knowledge, summary.schema), text=True)
         self.check(summary.schema)
         if self.temperature == "auto":
-            from likely.models.naive.temperature_search import start_temperature_search
+            from likely.models.naive.temperature_search import learn_temperature
 
-            return start_temperature_search(self, summary)
+            found = yield from learn_temperature(self, summary)
+            assert isinstance(found, (Product, WeightedProduct))
+            return found
         if not any(isinstance(held, Words) for held in summary.columns.values()):
             return self.model(summary)
-        from likely.models.text.search import start_text_search
+        from likely.models.text.search import choose_texts
 
-        return start_text_search(self, summary) or self.model(summary)
+        return self.model(summary, (yield from choose_texts(self, summary)))
 
     def restore(self, summary: Summary, found: State) -> Product | WeightedProduct:
         """The model with the settings of text and the temperature that a file keeps."""

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from likely.errors import SettingError
-from likely.models.contracts import Learner, Model, Search, begin_learning
-from likely.models.heldout.search import HeldOutSearch, Plan
+from likely.machinery.arrays import Ints
+from likely.models.contracts import Learner, Learning, Model
+from likely.models.heldout.search import HeldOutParts, keep_rows, log_posterior, own_sums
 from likely.models.heldout.weighing import temperature_of
+from likely.models.learning import learning
 from likely.models.posterior import Matrix
 from likely.sums.summary import Summary
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from likely.table.batch import Batch
 
 PARTS = 5
 """Rows are dealt to so many parts."""
@@ -34,42 +32,39 @@ class Temperable(Learner, Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class TemperaturePlan(Plan[float]):
-    """One candidate; the verdict is its temperature, 0 where no row could be held out."""
-
-    learner: Temperable
-    learners: tuple[Learner, ...]
-    dealing: tuple[int, int] = (PARTS, 0)
-
-    def judge(self, summary: Summary, scores: Matrix, truth: NDArray[np.intp], weight: NDArray[np.float64]) -> float:
-        """The temperature with the best held-out log score."""
-        total = summary.total.floats()
-        return temperature_of(scores[0], truth, weight, total / total.sum(), float(total.sum()))
-
-    def unjudged(self) -> float:
-        """None."""
-        return 0.0
-
-    def improper(self, candidate: int) -> SettingError:
-        """Texts may be scored without a scale."""
-        return SettingError("Scores of a text without a scale are not probabilities, so they have no temperature.")
-
-    def model(self, summary: Summary, members: Mapping[int, Model], verdict: float) -> Model:
-        """The candidate from all rows, tempered."""
-        note = f"All evidence is scaled by {verdict:.3g}, the best factor on held-out rows."
-        if not verdict:
-            note = "The evidence is not scaled: no rows could be held out."
-        return self.learner.tempered(members[0], verdict or 1.0, note)
-
-
-def start_temperature_search(learner: Temperable, summary: Summary) -> Model | Search:
-    """The search; or the model as it is, where no row can be held out or knowledge names classes without rows."""
+def learn_temperature(learner: Temperable, summary: Summary) -> Learning[Model]:
+    """The tempered model; as it is, where no row can be held out or knowledge names classes without rows."""
     plain = learner.untempered()
     unknown = float(summary.total.floats().min()) <= 0 if len(summary.classes) else True
     if unknown or len(summary.classes) < 2 or summary.rows < 2 * PARTS:
-        model = begin_learning(plain, summary)
-        if isinstance(model, Search):
-            return model
+        model = yield from learning(plain, summary)
         return learner.tempered(model, 1.0, "The evidence is not scaled: too few rows or classes to hold any out.")
-    return HeldOutSearch(TemperaturePlan(learner, (plain,)), summary.canonical())
+    summary = summary.canonical()
+    rows = yield from keep_rows(summary, PARTS)
+    temperature = _best_temperature(plain, summary, HeldOutParts.of(summary, rows, sorted(plain.needs(summary.schema))))
+    model = yield from learning(plain, own_sums(plain, summary))
+    if not model.proper:
+        raise _improper(0)
+    if temperature is None:
+        return learner.tempered(model, 1.0, "The evidence is not scaled: no rows could be held out.")
+    note = f"All evidence is scaled by {temperature:.3g}, the best factor on held-out rows."
+    return learner.tempered(model, temperature, note)
+
+
+def _best_temperature(plain: Learner, summary: Summary, parts: HeldOutParts) -> float | None:
+    """The temperature with the best held-out log score; None where no row could be held out."""
+    places = parts.sample(len(summary.classes))
+    if not len(places):
+        return None
+
+    def logs_of(model: Model, batch: Batch, truth: Ints) -> Matrix:
+        return log_posterior(model, batch, summary.classes)
+
+    (logs,) = parts.scores([plain], places, logs_of, _improper)
+    truth, total = parts.rows.group[places].astype(np.intp), summary.total.floats()
+    return temperature_of(logs, truth, parts.rows.weight[places], total / total.sum(), float(total.sum()))
+
+
+def _improper(candidate: int) -> SettingError:
+    """Texts may be scored without a scale."""
+    return SettingError("Scores of a text without a scale are not probabilities, so they have no temperature.")

@@ -8,19 +8,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.machinery.arrays import Ints
-from likely.models.contracts import Model, Search, require_model
-from likely.models.heldout.search import HeldOutSearch, Plan
+from likely.machinery.arrays import Floats, Ints
+from likely.models.contracts import Learning, Model
+from likely.models.heldout.search import HeldOutParts, keep_rows
 from likely.models.heldout.weighing import evidence_weights, score_alone
+from likely.models.learning import looks_at_rows
 from likely.models.model import learnable
 from likely.models.naive.naive import NaiveBayes
 from likely.models.naive.product import Product, WeightedProduct, weight_product
-from likely.models.posterior import Matrix
 from likely.models.settings import Settings, parts_setting, setting
 from likely.sums import state
 from likely.sums.contracts import State
@@ -50,6 +50,8 @@ NUMBERS: tuple[dict[str, Any], ...] = (
     {"numbers": "kernel", "bandwidth": "likelihood"},
 )
 """What the density of a number may be: floors and bandwidths are of all numbers, kinds and bins of each by itself."""
+LEAST_SCORED = 200
+"""Held-out rows that are scored, however many settings, attributes and classes there are."""
 
 
 def check_densities(given: object) -> tuple[str, ...]:
@@ -87,17 +89,17 @@ class TunedNaiveBayes(Settings):
         """Sums of the first order."""
         return frozenset()
 
-    def learn(self, summary: Summary) -> WeightedProduct:
-        """The model; refused where the rows must be seen again, as `likely.fit` does."""
-        return require_model(self, self.begin(summary))
-
-    def begin(self, summary: Summary) -> WeightedProduct | Search:
-        """Begin the search; where no row can be held out, plain naive Bayes."""
+    @looks_at_rows
+    def learn(self, summary: Summary) -> Learning[WeightedProduct]:
+        """The best settings and weights on held-out rows; where no row can be held out, plain naive Bayes."""
         summary = learnable(summary)
         # By weight, as a row of weight 2 is the row twice (scikit-learn's check of sample weights).
         if len(summary.classes) < 2 or float(summary.total.floats().sum()) < 2 * self.parts or not summary.columns:
             return weight_product(NaiveBayes().product(summary), {}, self)
-        return HeldOutSearch(TuningPlan.of(self, summary), summary)
+        # Another deal than that of a mixture which this is a candidate of: its parts would be nearly whole ones here.
+        rows = yield from keep_rows(summary, self.parts, self.seed + 7919)
+        chosen, weights = _tune(self, summary, HeldOutParts.of(summary, rows))
+        return weight_product(chosen.product(summary), weights, self)
 
     def restore(self, summary: Summary, found: State) -> WeightedProduct:
         """The model as a file keeps it."""
@@ -125,85 +127,56 @@ class _Candidate:
         return NaiveBayes(**self.settings).product(summary.with_schema(summary.schema.with_columns(columns)))
 
 
-@dataclass(frozen=True)
-class TuningPlan(Plan["tuple[NaiveBayes, dict[str, float]]"]):
-    """Terms of held-out rows under each setting; the verdict is naive Bayes with the best ones, and its weights."""
-
-    learner: TunedNaiveBayes
-    learners: tuple[_Candidate, ...]
-    dealing: tuple[int, int]
-    least_scored: ClassVar[int] = 200
-
-    @classmethod
-    def of(cls, learner: TunedNaiveBayes, summary: Summary) -> TuningPlan:
-        """Settings of levels where there are any, then those of numbers."""
-        levels, numbers = _places_by_kind(summary)
-        tried = (*(LEVELS if levels else ()), *(_tried(learner) if numbers else ()))
-        # Another deal than that of a mixture which this is a candidate of: its parts would be nearly whole ones here.
-        return cls(learner, tuple(map(_Candidate, tried)), (learner.parts, learner.seed + 7919))
-
-    def row_size(self, summary: Summary) -> int:
-        """A term for each setting, attribute and class."""
-        return len(self.learners) * len(summary.columns) * len(summary.classes)
-
-    def score(self, summary: Summary, models: Sequence[Model], batch: Batch, truth: Ints) -> Matrix:
-        """(settings, attributes, rows, classes of all rows); 0 where an attribute says nothing, -inf for a class that
-        the other parts do not have."""
-        names, classes = list(summary.columns), summary.classes
-        out = np.zeros((len(models), len(names), batch.rows, len(classes)))
-        for k, model in enumerate(models):
-            out[k][:, :, [c not in model.classes for c in classes]] = -np.inf
-            places = [classes.index(c) for c in model.classes]
-            terms = model.terms(batch)
-            for j, name in enumerate(terms.names[1:], 1):
-                out[k, names.index(name)][:, places] = terms.array[:, j]
-        return out
-
-    def judge(
-        self, summary: Summary, scores: Matrix, truth: NDArray[np.intp], weight: NDArray[np.float64]
-    ) -> tuple[NaiveBayes, dict[str, float]]:
-        """The settings that tell most by themselves, then the weights that tell most together."""
-        names = list(summary.columns)
-        levels, numbers = _places_by_kind(summary)
-        start = np.log(summary.total.floats())
-        settings: dict[str, Any] = {}
-        kept = np.empty(scores.shape[1:])
-        if levels:
-            # Half of the evidence: that of all attributes is counted several times, and is too sure of itself.
-            each = [score_alone(0.5 * scores[k, levels].sum(axis=0), start, truth, weight) for k in range(len(LEVELS))]
-            best = int(np.argmax(each))
-            settings, kept[levels] = dict(LEVELS[best]), scores[best, levels]
-        if numbers:
-            tried = _tried(self.learner)
-            first = len(scores) - len(tried)
-            table = [
-                [score_alone(scores[first + k, j], start, truth, weight) for j in numbers] for k in range(len(tried))
-            ]
-            shared, best_of = _densities(np.array(table), tried)
-            settings |= shared
-            kinds = {names[j]: tried[k]["numbers"] for j, k in zip(numbers, best_of, strict=True)}
-            bins = {names[j]: tried[k]["bins"] for j, k in zip(numbers, best_of, strict=True) if "bins" in tried[k]}
-            settings |= {"numbers": {n: k for n, k in kinds.items() if k != "gaussian"} or "gaussian"}
-            settings |= {"bins": bins} if bins else {}
-            for j, k in zip(numbers, best_of, strict=True):
-                kept[j] = scores[first + k, j]
-        weights = evidence_weights(kept, start, truth, weight)
-        return NaiveBayes(**settings), dict(zip(names, weights.tolist(), strict=True))
-
-    def unjudged(self) -> tuple[NaiveBayes, dict[str, float]]:
-        """Plain naive Bayes."""
+def _tune(learner: TunedNaiveBayes, summary: Summary, parts: HeldOutParts) -> tuple[NaiveBayes, dict[str, float]]:
+    """The settings that tell most by themselves, then the weights that tell most together; plain naive Bayes where no
+    row could be held out."""
+    names, (levels, numbers) = list(summary.columns), _places_by_kind(summary)
+    densities = _tried(learner) if numbers else []
+    candidates = [_Candidate(settings) for settings in (*(LEVELS if levels else ()), *densities)]
+    # A term for each setting, attribute and class.
+    places = parts.sample(len(candidates) * len(names) * len(summary.classes), LEAST_SCORED)
+    if not len(places):
         return NaiveBayes(), {}
 
-    def kept(self, verdict: tuple[NaiveBayes, dict[str, float]]) -> Sequence[int]:
-        """None: what was chosen is made of several."""
-        return ()
+    def terms_of(model: Model, batch: Batch, truth: Ints) -> Floats:
+        return _scored_terms(model, batch, names, summary.classes)
 
-    def model(
-        self, summary: Summary, members: Mapping[int, Model], verdict: tuple[NaiveBayes, dict[str, float]]
-    ) -> WeightedProduct:
-        """What was chosen, from all rows."""
-        chosen, weights = verdict
-        return weight_product(chosen.product(summary), weights, self.learner)
+    scores = parts.scores(candidates, places, terms_of, lambda h: SettingError("its scores are not probabilities."))
+    truth, weight = parts.rows.group[places].astype(np.intp), parts.rows.weight[places]
+    start = np.log(summary.total.floats())
+    settings: dict[str, Any] = {}
+    kept = np.empty(scores.shape[1:])
+    if levels:
+        # Half of the evidence: that of all attributes is counted several times, and is too sure of itself.
+        each = [score_alone(0.5 * scores[k, levels].sum(axis=0), start, truth, weight) for k in range(len(LEVELS))]
+        best = int(np.argmax(each))
+        settings, kept[levels] = dict(LEVELS[best]), scores[best, levels]
+    if numbers:
+        first = len(scores) - len(densities)
+        table = [
+            [score_alone(scores[first + k, j], start, truth, weight) for j in numbers] for k in range(len(densities))
+        ]
+        shared, best_of = _densities(np.array(table), densities)
+        chosen = {j: densities[k] for j, k in zip(numbers, best_of, strict=True)}
+        settings |= shared
+        kinds = {names[j]: one["numbers"] for j, one in chosen.items() if one["numbers"] != "gaussian"}
+        bins = {names[j]: one["bins"] for j, one in chosen.items() if "bins" in one}
+        settings |= {"numbers": kinds or "gaussian"} | ({"bins": bins} if bins else {})
+        for j, k in zip(numbers, best_of, strict=True):
+            kept[j] = scores[first + k, j]
+    weights = evidence_weights(kept, start, truth, weight)
+    return NaiveBayes(**settings), dict(zip(names, weights.tolist(), strict=True))
+
+
+def _scored_terms(model: Model, batch: Batch, names: Sequence[str], classes: tuple[str, ...]) -> Floats:
+    """(attributes, rows, classes of all rows); 0 where an attribute says nothing, -inf for a class that the other parts
+    do not have."""
+    out = np.zeros((len(names), batch.rows, len(classes)))
+    out[:, :, [c not in model.classes for c in classes]] = -np.inf
+    places, terms = [classes.index(c) for c in model.classes], model.terms(batch)
+    for j, name in enumerate(terms.names[1:], 1):
+        out[names.index(name)][:, places] = terms.array[:, j]
+    return out
 
 
 def _places_by_kind(summary: Summary) -> tuple[list[int], list[int]]:

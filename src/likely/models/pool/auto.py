@@ -1,22 +1,22 @@
 """Auto and Pool: learners whose model is a pool of others' evidence. Settings only.
 
-`Auto` says itself who is tried (candidates.py); `Pool` is told. The search is in pool_search.py.
+`Auto` says itself who is tried (candidates.py); `Pool` is told. How they learn is in pool.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.models.contracts import require_model
+from likely.models.learning import looks_at_rows
 from likely.models.pool.candidates import Effort, Purpose, pool_candidates
 from likely.models.pool.choosing import Choice, Trial
 from likely.models.pool.members import check_members, member_learner, member_spec, restore_member
-from likely.models.pool.pool import PoolModel, PoolPlan, PoolSearch, pool_of, start_pool
+from likely.models.pool.pool import PoolModel, PoolPlan, learn_members, learn_pool, pool_of
 from likely.models.settings import Settings, parts_setting, setting
 from likely.sums.contracts import State
 from likely.sums.state import read_finite, read_texts, require
@@ -24,7 +24,7 @@ from likely.sums.summary import Summary
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:
-    from likely.models.contracts import Learner, Model, Search
+    from likely.models.contracts import Learner, Learning, Model
 
 MOST_WEIGHT = 1e6
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
@@ -94,16 +94,15 @@ class Auto(Settings):
         given = tuple(map(member_learner, self.members))
         return given or pool_candidates(summary, self.effort, self.for_)
 
-    def learn(self, summary: Summary) -> PoolModel:
-        """The model; refused where the rows must be seen again, as `likely.fit` does."""
-        found = require_model(self, self.begin(summary))
-        assert isinstance(found, PoolModel)
-        return found
+    @looks_at_rows
+    def learn(self, summary: Summary) -> Learning[PoolModel]:
+        """The pool of what held-out rows choose; with a single class there is nothing to choose."""
+        return self.learn_beside(summary, {})
 
-    def begin(self, summary: Summary) -> Model | Search:
-        """Begin the search; with a single class there is nothing to choose."""
-        plan = PoolPlan(self, self.candidates(summary), self.parts, self.seed, self.effort == "best")
-        return start_pool(plan, summary)
+    def learn_beside(self, summary: Summary, others: Mapping[str, Learner]) -> Learning[PoolModel]:
+        """The same, with others judged on the same held-out rows."""
+        candidates, thorough = self.candidates(summary), self.effort == "best"
+        return learn_pool(PoolPlan(self, candidates, self.parts, self.seed, thorough, others), summary)
 
     def restore(self, summary: Summary, found: State) -> PoolModel:
         """The model as a file keeps it."""
@@ -149,24 +148,15 @@ class Pool(Settings):
             return frozenset()
         return frozenset().union(*(learner.needs(schema) for learner in self.learners))
 
-    def learn(self, summary: Summary) -> PoolModel:
-        """The model; refused where the rows must be seen again, as `likely.fit` does."""
-        found = require_model(self, self.begin(summary))
-        assert isinstance(found, PoolModel)
-        return found
-
-    def begin(self, summary: Summary) -> Model | Search:
+    @looks_at_rows
+    def learn(self, summary: Summary) -> Learning[PoolModel]:
         """Let members learn; find their weights where none are given."""
-        plan = PoolPlan(self, self.learners, self.parts, self.seed, True)
         if isinstance(self.weights, str):
-            return start_pool(plan, summary)
-        summary = summary.canonical()
-        weights = np.array(self.weights)
-        count = len(weights)
+            return learn_pool(PoolPlan(self, self.learners, self.parts, self.seed, True), summary)
+        summary, weights = summary.canonical(), np.array(self.weights)
         trial = replace(Trial.none(""), candidates=tuple(map(member_spec, self.learners)), weights=weights)
-        trial = replace(trial, scores=np.full(count, np.nan))
-        search = PoolSearch(plan, summary, Choice(trial, self.learners, ()), dict.fromkeys(trial.kept))
-        return search.begun().finished()
+        trial = replace(trial, scores=np.full(len(weights), np.nan))
+        return learn_members(self, summary, Choice(trial, self.learners, ()))
 
     def restore(self, summary: Summary, found: State) -> PoolModel:
         """The model as a file keeps it."""

@@ -13,8 +13,8 @@ from likely.errors import LikelyError, shown
 from likely.machinery.arrays import Floats
 from likely.machinery.threads import in_order, teller
 from likely.models.contracts import HeldOut, HeldOutAnswers, Learner
-from likely.models.heldout.kept_rows import KeptRows, class_codes, copies_sentence
-from likely.models.heldout.search import attempt, hold_out, most_scored, sums_of_parts, sums_without
+from likely.models.heldout.kept_rows import KeptRows, copies_sentence
+from likely.models.heldout.search import HeldOutParts, attempt, most_scored
 from likely.models.heldout.weighing import evidence_weights, tell_apart, weighted_logs
 from likely.models.pool.members import learner_titles, member_learner, member_spec
 from likely.models.posterior import Matrix, first_best
@@ -168,12 +168,12 @@ def choose_members(
     for h, wishes in enumerate(needs):
         if impossible := sorted(wishes & errors.keys()):
             refused[h] = errors[impossible[0]]
-    parts = sums_of_parts(summary, rows, [wish for wish in wanted if wish not in errors])
-    total, training = sums_without(parts, held)
-    places = _scored_rows(rows, training, summary, len(candidates))
+    parts = HeldOutParts.of(summary, rows, [wish for wish in wanted if wish not in errors], held)
+    # The held-out rows whose class the other parts know; where there are many, those with the smallest hashes.
+    places = np.flatnonzero(parts.known)[: most_scored(len(candidates) * len(summary.classes), LEAST_SCORED)]
 
     def tried(learner: Learner) -> tuple[Floats, Learner] | LikelyError:
-        return attempt(lambda own: hold_out(own, total, training, rows, places), learner)
+        return attempt(lambda own: parts.evidence(own, places), learner)
 
     titles, tell = learner_titles(candidates), teller()
 
@@ -191,7 +191,7 @@ def choose_members(
     notes = tuple(f"{titles[h]} was not tried: {refused[h]}" for h in sorted(refused))
     if rows.copied:
         notes = (copies_sentence(rows.copied), *notes)
-    notes = (*_unjudged(rows, training, summary), *notes)
+    notes = (*_unjudged(parts), *notes)
     said = [evidence for evidence, _ in found.values()]
     evidence = tell_apart(np.stack(said), FARTHEST) if said else np.zeros((0, len(places), len(summary.classes)))
     others: dict[str, Floats] = {}
@@ -205,29 +205,13 @@ def choose_members(
     return Choice(trial, tuple(learner for _, learner in found.values()), notes)
 
 
-def _scored_rows(
-    rows: KeptRows, training: Mapping[int, Summary], summary: Summary, candidates: int
-) -> NDArray[np.intp]:
-    """The held-out rows whose class the other parts know; where there are many, those with the smallest hashes."""
-    places = np.flatnonzero(_is_known(rows, training, summary))
-    return places[: most_scored(candidates * len(summary.classes), LEAST_SCORED)]
-
-
-def _is_known(rows: KeptRows, training: Mapping[int, Summary], summary: Summary) -> NDArray[np.bool_]:
-    """Whether each row is held out, and its class known to the parts that are not."""
-    out = np.zeros(len(rows), np.bool_)
-    for part, own in training.items():
-        out |= rows.inside(part) & (class_codes(summary.classes, own.classes)[rows.group] >= 0)
-    return out
-
-
-def _unjudged(rows: KeptRows, training: Mapping[int, Summary], summary: Summary) -> tuple[str, ...]:
+def _unjudged(parts: HeldOutParts) -> tuple[str, ...]:
     """What is to be said of classes whose rows are all held out at once, so that nothing could name them."""
-    held = np.isin(rows.part, list(training))
-    groups = np.unique(rows.group[held & ~_is_known(rows, training, summary)]).tolist()
+    held = np.isin(parts.rows.part, list(parts.training))
+    groups = np.unique(parts.rows.group[held & ~parts.known]).tolist()
     if not groups:
         return ()
-    named = shown(summary.classes[groups[0]])
+    named = shown(parts.classes[groups[0]])
     which = f"Class {named} was" if len(groups) == 1 else f"{len(groups)} classes, such as {named}, were"
     return (f"{which} not judged wholly: some of the time, all rows of the class were held out at once.",)
 

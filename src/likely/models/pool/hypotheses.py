@@ -8,20 +8,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from likely.errors import SettingError, nearest, shown
 from likely.machinery.arrays import Ints
-from likely.models.contracts import Learner, Model, Search
+from likely.machinery.threads import in_order
+from likely.models.contracts import Learner, Learning, Model
 from likely.models.factors.bins import Binned, binned, edges_of, read_tally
 from likely.models.factors.categorical import Categorical, categorical
 from likely.models.factors.joint import CellSettings, Table, table
 from likely.models.factors.normal import Moments, Scatter, mean_of, root_of, scatter, variance_of
 from likely.models.full_bayes import FullBayes, density_kind
-from likely.models.heldout.search import HeldOutSearch, Plan, log_posterior
+from likely.models.heldout.search import HeldOutParts, keep_rows, log_posterior, own_sums
 from likely.models.known import KnownNormal, check_known, known_classes, known_normals, known_prior
+from likely.models.learning import begin, side_by_side
 from likely.models.model import learnable, unread_texts
 from likely.models.naive.blocks import has_bins
 from likely.models.naive.naive import NaiveBayes
@@ -396,14 +398,36 @@ class Hypotheses(Settings, ABC):
     def learn(self, summary: Summary) -> Model:
         """The model; refused where the rows must be seen again, as `likely.fit` does."""
 
-    def begin(self, summary: Summary) -> Model | Search:
-        """Let every member learn, and weigh them; a search, where members or weights need to see the rows again."""
-        summary, plan = learnable(summary), MixturePlan(self, self.learners, (self.parts, 0))
-        search = HeldOutSearch(plan, summary).learn_from_all(range(len(self.members)))
-        if self.weights != "held-out":
-            beliefs = replace(_known_weights(self, summary), searched=bool(search.searches))
-            search = replace(search, verdict=beliefs)
-        return search.finished()
+    def weigh_members(self, summary: Summary) -> Learning[Model]:
+        """Let every member learn, and weigh them; the rows are seen again where members or weights need it."""
+        summary, learners = learnable(summary), self.learners
+        begun = dict(enumerate(in_order(learners, lambda own: begin(own, own_sums(own, summary)))))
+        done = {h: held for h, held in begun.items() if isinstance(held, Model)}
+        self._check_proper(done)
+        if self.weights == "held-out":
+            rows = yield from keep_rows(summary, self.parts)
+            parts = HeldOutParts.of(summary, rows, sorted(self.needs(summary.schema)))
+            beliefs = _stacked_weights(self, summary, parts)
+        else:
+            beliefs = replace(_known_weights(self, summary), searched=len(done) < len(begun))
+        found = yield from side_by_side({h: held for h, held in begun.items() if not isinstance(held, Model)})
+        self._check_proper(found)
+        models = tuple(done[h] if h in done else found[h] for h in begun)
+        unread = unread_texts(summary.schema)  # which the mixture says once, of all members
+        notes = [f"{t}: {n}" for t, m in zip(beliefs.titles, models, strict=True) for n in m.notes if n not in unread]
+        return self.build_model(summary, models, beliefs, (*beliefs.notes, *notes))
+
+    def _check_proper(self, models: Mapping[int, Model]) -> None:
+        for h, model in models.items():
+            if not model.proper:
+                raise self.improper(h)
+
+    def improper(self, member: int) -> SettingError:
+        """Mixing needs probabilities."""
+        return SettingError(
+            f"The scores of {shown(self.titles[member])} are not probabilities, so it cannot be a "
+            "hypothesis of a mixture. Leave it out."
+        )
 
     def restore(self, summary: Summary, found: State) -> Model:
         """The model as a search found it."""
@@ -442,42 +466,19 @@ class Beliefs:
         return int(self.weight.argmax())
 
 
-@dataclass(frozen=True)
-class MixturePlan(Plan[Beliefs]):
-    """All members, from the start; the verdict is how much each is believed."""
-
-    learner: Hypotheses
-    learners: tuple[Learner, ...]
-    dealing: tuple[int, int]
-    least_scored: ClassVar[None] = None
-
-    def score(self, summary: Summary, models: Sequence[Model], batch: Batch, truth: Ints) -> Matrix:
-        """For each row log P(its class | row, h), (hypotheses, rows, 1)."""
-        rows = np.arange(batch.rows)
-        return np.stack([log_posterior(m, batch, summary.classes)[rows, truth] for m in models])[:, :, None]
-
-    def judge(self, summary: Summary, scores: Matrix, truth: NDArray[np.intp], weight: NDArray[np.float64]) -> Beliefs:
-        """The weights with which the mixture scores held-out rows best."""
-        found, figure, notes = stack_scores(scores[:, :, 0].T, weight)
-        return Beliefs(self.learner.titles, found, figure, True, notes)
-
-    def unjudged(self) -> Beliefs:
-        """There is no way around it."""
+def _stacked_weights(learner: Hypotheses, summary: Summary, parts: HeldOutParts) -> Beliefs:
+    """The weights with which the mixture scores held-out rows best."""
+    places = parts.places()
+    if not len(places):
         raise SettingError("There are too few rows to hold some out. Use weights='evidence', or give weights.")
 
-    def improper(self, candidate: int) -> SettingError:
-        """Mixing needs probabilities."""
-        return SettingError(
-            f"The scores of {shown(self.learner.titles[candidate])} are not probabilities, so it cannot be a "
-            "hypothesis of a mixture. Leave it out."
-        )
+    def own_logs(model: Model, batch: Batch, truth: Ints) -> Matrix:
+        """For each row log P(its class | row, h), (rows, 1)."""
+        return log_posterior(model, batch, summary.classes)[np.arange(batch.rows), truth][:, None]
 
-    def model(self, summary: Summary, members: Mapping[int, Model], verdict: Beliefs) -> Model:
-        """The mixture, with what members have to say."""
-        unread = unread_texts(summary.schema)  # which the mixture says once, of all members
-        models = tuple(members[h] for h in range(len(members)))
-        notes = [f"{t}: {n}" for t, m in zip(verdict.titles, models, strict=True) for n in m.notes if n not in unread]
-        return self.learner.build_model(summary, models, verdict, (*verdict.notes, *notes))
+    scores = parts.scores(learner.learners, places, own_logs, learner.improper)
+    found, figure, notes = stack_scores(scores[:, :, 0].T, parts.rows.weight[places])
+    return Beliefs(learner.titles, found, figure, True, notes)
 
 
 def _known_weights(learner: Hypotheses, summary: Summary) -> Beliefs:

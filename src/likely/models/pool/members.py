@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from likely.errors import SettingError, shown
-from likely.models.contracts import Learner, Model, Restores, begin_learning
+from likely.models.contracts import Learner, Model
+from likely.models.learning import begin, restore
 from likely.models.registry import LEARNERS, build_learner
 from likely.models.settings import changed_settings, declared, settings_of
 from likely.sums.contracts import State
@@ -53,10 +54,8 @@ def member_learner(spec: Mapping[str, Any] | str) -> Learner:
 def restore_member(learner: Learner, summary: Summary, found: State) -> Model:
     """A member as a file keeps it: what a search found of it, or, where nothing, what its sums say."""
     if found:
-        require(isinstance(learner, Restores), "only a search finds more than sums")
-        assert isinstance(learner, Restores)
-        return learner.restore(summary, found)
-    model = begin_learning(learner, summary)
+        return restore(learner, summary, found)
+    model = begin(learner, summary)
     require(isinstance(model, Model), "a member that searches was found")
     assert isinstance(model, Model)
     return model

@@ -11,9 +11,10 @@ import numpy as np
 
 from likely.errors import shown
 from likely.models import shapes
-from likely.models.contracts import Model, require_model
+from likely.models.contracts import Learning, Model
 from likely.models.heldout.kept_rows import uniform_numbers
 from likely.models.heldout.search import log_posterior
+from likely.models.learning import looks_at_rows
 from likely.models.pool.hypotheses import Beliefs, Hypotheses, HypothesesModel
 from likely.models.posterior import Matrix, Posterior
 from likely.models.settings import setting
@@ -36,9 +37,10 @@ class Mixture(Hypotheses):
     ('NaiveBayes', 'NaiveBayes(pseudo_count=0.5)')
     """
 
-    def learn(self, summary: Summary) -> MixtureModel:
+    @looks_at_rows
+    def learn(self, summary: Summary) -> Learning[MixtureModel]:
         """The model; refused where the rows must be seen again, as `likely.fit` does."""
-        found = require_model(self, self.begin(summary))
+        found = yield from self.weigh_members(summary)
         assert isinstance(found, MixtureModel)
         return found
 
@@ -66,9 +68,10 @@ class Gibbs(Hypotheses):
 
     seed: int = setting(0, "Draws the hypothesis that answers for a row.", whole=True)
 
-    def learn(self, summary: Summary) -> GibbsModel:
+    @looks_at_rows
+    def learn(self, summary: Summary) -> Learning[GibbsModel]:
         """The model; refused where the rows must be seen again, as `likely.fit` does."""
-        found = require_model(self, self.begin(summary))
+        found = yield from self.weigh_members(summary)
         assert isinstance(found, GibbsModel)
         return found
 

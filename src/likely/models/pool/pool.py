@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from likely.errors import SettingError
 from likely.machinery.arrays import Floats, Ints
 from likely.machinery.threads import teller
-from likely.models.contracts import HeldOut, HeldOutAnswers, Learner, Model, Search, begin_learning
+from likely.models.contracts import HeldOut, HeldOutAnswers, Learner, Learning, Model, Sweep
 from likely.models.fractions import log_of
-from likely.models.heldout.kept_rows import GatheredRows, KeptRows, most_kept, recode_target, sum_rows
-from likely.models.heldout.search import SumTuple, learn_kept
+from likely.models.heldout.kept_rows import recode_target, sum_rows
+from likely.models.heldout.search import keep_rows, learn_kept
+from likely.models.learning import learning, side_by_side
 from likely.models.model import check_weights
 from likely.models.naive.naive import NaiveBayes
 from likely.models.pool.choosing import Choice, Trial, choose_members
@@ -39,10 +40,6 @@ from likely.sums.contracts import State
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
 from likely.table.labels import Labels
-
-if TYPE_CHECKING:
-    pass
-
 
 # Terms of one attribute put together: weighed tables over the same levels, or over bins, add up to one table.
 
@@ -275,84 +272,55 @@ class PoolPlan:
     """Learners that are judged on the same rows, and not pooled."""
 
 
-@dataclass(frozen=True)
-class PoolSearch(Search):
-    """Rows to choose by; then members that learn from all rows."""
+def learn_pool(plan: PoolPlan, summary: Summary) -> Learning[PoolModel]:
+    """Rows to choose by, kept in memory; then members learn from all rows. The one answer there is, where all rows have
+    the same class, or are too few to hold some out."""
+    summary = summary.canonical()
+    check_weights(summary)
+    # By weight, as a row of weight 2 is the row twice (scikit-learn's check of sample weights).
+    if len(summary.classes) < 2 or float(summary.total.floats().sum()) < 2 * plan.parts:
+        why = "all rows have the same class" if len(summary.classes) < 2 else "there are too few rows to hold some out"
+        model = NaiveBayes().model(summary)
+        return pool_of(plan.learner, model.summary, [model], np.ones(1), Trial.none(f"Plain NaiveBayes: {why}."))
+    rows = yield from keep_rows(summary, plan.parts, plan.seed)
+    work = len(rows) * len(summary.schema.attributes) * len(summary.classes)
+    many = work > ALL_PARTS and len(rows) >= LEAST_HELD * plan.parts and not plan.every_part
+    held = range(1) if many else range(plan.parts)
+    choice = choose_members(plan.candidates, summary, rows, held, plan.beside)
+    learners = [choice.learners[h] for h in choice.trial.kept]
+    requests = frozenset().union(*(learner.needs(summary.schema) for learner in learners))
+    missing = sorted(requests - summary.more.keys())
+    if not rows.whole:
+        if missing:
+            (summary,) = yield Sweep(_more_sums, (summary, missing))
+            summary = summary.canonical()
+        return (yield from learn_members(plan.learner, summary, choice))
+    if missing:
+        summary = sum_rows(summary, [rows.batch], missing).canonical()
+    titles, tell = learner_titles(learners), teller()
+    members: list[Model] = []
+    for learner, title in zip(learners, titles, strict=True):
+        tell(f"Learning {title} from all rows: {len(members) + 1} of {len(titles)}")
+        members.append(learn_kept(learner, summary, rows, summary.classes))
+    return _pool_chosen(plan.learner, summary, members, choice)
 
-    plan: PoolPlan
-    summary: Summary
-    choice: Choice | None = None
-    members: Mapping[int, Model | Search | None] = field(default_factory=dict)
-    """Once chosen, of each kept candidate its model, its search, or None: its sums are still to be swept."""
 
-    @property
-    def searches(self) -> dict[int, Search]:
-        """Members that need to see rows again."""
-        return {h: held for h, held in self.members.items() if isinstance(held, Search)}
+def _more_sums(summary: Summary, requests: Sequence[str], batch: Batch, group: Ints, weight: Floats) -> tuple[Summary]:
+    """The sums that members are made of."""
+    batch, _ = recode_target(summary.classes, batch, group)
+    return (sum_rows(summary, [batch], requests),)
 
-    def beside(self, learners: Mapping[str, Learner]) -> PoolSearch:
-        """The same, with others judged on the same rows."""
-        return replace(self, plan=replace(self.plan, beside=learners))
 
-    def look_at(self, batch: Batch, group: Ints, weight: Floats) -> tuple[Any, ...]:
-        """Rows to choose by; else sums that members are made of; else what their searches want."""
-        batch, group = recode_target(self.summary.classes, batch, group)
-        if self.choice is None:
-            return (GatheredRows.of(self.summary, batch, group, weight, most_kept(self.summary)),)
-        if self._requests:
-            return (sum_rows(self.summary, [batch], self._requests),)
-        return tuple(SumTuple(search.look_at(batch, group, weight)) for search in self.searches.values())
+def learn_members(learner: Learner, summary: Summary, choice: Choice) -> Learning[PoolModel]:
+    """The pool of what was chosen; members see all rows again, where they must."""
+    kept = choice.trial.kept
+    found = yield from side_by_side({h: learning(choice.learners[h], summary) for h in kept})
+    return _pool_chosen(learner, summary, [found[h] for h in kept], choice)
 
-    def step(self, sums: tuple[Any, ...]) -> Model | Search:
-        """One phase is done; the next, or the model."""
-        if self.choice is None:
-            return self._chosen(sums[0].dealt(self.summary, self.plan.parts, self.plan.seed))
-        if self._requests:
-            return replace(self, summary=sums[0].canonical()).begun().finished()
-        moved = {h: search.step(one.values) for (h, search), one in zip(self.searches.items(), sums, strict=True)}
-        return replace(self, members={**self.members, **moved}).finished()
 
-    @property
-    def _requests(self) -> list[str]:
-        """Statistics that members wait for."""
-        waiting = [self._learner(h) for h, held in self.members.items() if held is None]
-        wanted = frozenset().union(*(learner.needs(self.summary.schema) for learner in waiting))
-        return sorted(wanted - self.summary.more.keys())
-
-    def _learner(self, h: int) -> Learner:
-        assert self.choice is not None
-        return self.choice.learners[h]
-
-    def _chosen(self, rows: KeptRows) -> Model | Search:
-        """Candidates judged; those kept learn: from the rows in memory, where these are all."""
-        plan, summary = self.plan, self.summary
-        work = len(rows) * len(summary.schema.attributes) * len(summary.classes)
-        many = work > ALL_PARTS and len(rows) >= LEAST_HELD * plan.parts and not plan.every_part
-        held = range(1) if many else range(plan.parts)
-        choice = choose_members(plan.candidates, summary, rows, held, plan.beside)
-        after = replace(self, choice=choice, members=dict.fromkeys(choice.trial.kept))
-        if not rows.whole:
-            return (after if after._requests else after.begun()).finished()
-        requests = after._requests
-        whole = sum_rows(summary, [rows.batch], requests).canonical() if requests else summary
-        titles, tell = learner_titles([after._learner(h) for h in after.members]), teller()
-        members: dict[int, Model | Search | None] = {}
-        for h, title in zip(after.members, titles, strict=True):
-            tell(f"Learning {title} from all rows: {len(members) + 1} of {len(titles)}")
-            members[h] = learn_kept(after._learner(h), whole, rows, summary.classes)
-        return replace(after, summary=whole, members=members).finished()
-
-    def begun(self) -> PoolSearch:
-        """With members that have learned, or begun to, from the sums of all rows."""
-        return replace(self, members={h: begin_learning(self._learner(h), self.summary) for h in self.members})
-
-    def finished(self) -> Model | Search:
-        """The model, once every member has learned from all rows."""
-        done = [held for held in self.members.values() if isinstance(held, Model)]
-        if self.choice is None or len(done) < len(self.members):
-            return self
-        kept, trial = list(self.members), self.choice.trial
-        return pool_of(self.plan.learner, self.summary, done, trial.weights[kept], trial, self.choice.refused)
+def _pool_chosen(learner: Learner, summary: Summary, members: Sequence[Model], choice: Choice) -> PoolModel:
+    weights = choice.trial.weights[choice.trial.kept]
+    return pool_of(learner, summary, members, weights, choice.trial, choice.refused)
 
 
 def pool_of(
@@ -379,15 +347,3 @@ def pool_of(
         notes=(*trial.notes(), *notes, *own),
         refuse_unseen=any(member.refuse_unseen for member in members),
     )
-
-
-def start_pool(plan: PoolPlan, summary: Summary) -> Model | Search:
-    """The search; or the one answer there is, where all rows have the same class, or too few to hold some out."""
-    summary = summary.canonical()
-    check_weights(summary)
-    # By weight, as a row of weight 2 is the row twice (scikit-learn's check of sample weights).
-    if len(summary.classes) < 2 or float(summary.total.floats().sum()) < 2 * plan.parts:
-        why = "all rows have the same class" if len(summary.classes) < 2 else "there are too few rows to hold some out"
-        model = NaiveBayes().model(summary)
-        return pool_of(plan.learner, model.summary, [model], np.ones(1), Trial.none(f"Plain NaiveBayes: {why}."))
-    return PoolSearch(plan, summary)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import product
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
@@ -15,8 +14,9 @@ import numpy as np
 from likely.machinery.arrays import Floats, Ints
 from likely.machinery.jit import kernel
 from likely.machinery.threads import in_order
-from likely.models.contracts import Learner, Model, Search
-from likely.models.heldout.kept_rows import GatheredRows, KeptRows, recode_target, sum_rows
+from likely.models.contracts import Learner, Learning, Model, Sweep
+from likely.models.heldout.kept_rows import GatheredRows, KeptRows, class_codes
+from likely.models.heldout.search import HeldOutParts, gather_rows
 from likely.models.knowledge import Knowledge
 from likely.models.known import known_classes
 from likely.models.model import learnable
@@ -307,116 +307,85 @@ class LearnsText(Learner, Protocol):
         ...
 
 
-def start_text_search(learner: LearnsText, summary: Summary) -> Search | None:
-    """The search for the settings of text, where any are open and rows are enough to choose by."""
+def choose_texts(learner: LearnsText, summary: Summary) -> Learning[dict[str, Text] | None]:
+    """The settings of text columns that give the classes of held-out rows the greatest log probability; None where none
+    are open or rows are too few to choose by. One sweep, to keep some rows; the plain settings do without."""
     columns = [name for name, s in summary.columns.items() if isinstance(s, Words)]
-    some = [name for name in columns if learner.text_settings(name).is_open]
+    said = {name: learner.text_settings(name) for name in columns if learner.text_settings(name).is_open}
     weighty = int((~summary.total.is_zero()).sum())
-    if not some or summary.rows < LEAST_ROWS or weighty < 2:
+    if not said or summary.rows < LEAST_ROWS or weighty < 2:
         return None
-    return TextSearch(learner, summary, tuple(some))
+    names, in_turn = tuple(said), held_out_in_turn(summary, tuple(said))
+    most = summary.rows if in_turn else int(min(summary.rows / PARTS, MOST_ROWS))
+    sums = yield Sweep(_short_texts, (summary, names, max(most, 1)), needed=False)
+    if sums is None:
+        return None
+    trials = _trials(learner, summary, names, sums[0].dealt(summary, PARTS if in_turn else 1))
+    if not trials:
+        return None
+    return joint_scales(said, {name: choose_text(said[name], name, trials) for name in names}, trials)
 
 
-@dataclass(frozen=True)
-class TextSearch(Search):
-    """One sweep, to keep some rows."""
+def held_out_in_turn(summary: Summary, names: Sequence[str]) -> bool:
+    """Whether all rows are held out, a part at a time: a choice by few rows would be a matter of luck."""
+    if not FEW_ROWS <= summary.rows <= SOME_ROWS:
+        return summary.rows < FEW_ROWS
+    classes, words = len(summary.classes), 0.0
+    for name in names:
+        _, times, weight = WordSums(summary.column(name, Words), classes).lengths
+        words += float(times @ weight)
+    return words * classes <= FEW_SCORES
 
-    learner: LearnsText
-    summary: Summary
-    names: tuple[str, ...]
-    """The columns of which something is to be chosen."""
 
-    @cached_property
-    def in_turn(self) -> bool:
-        """Whether all rows are held out, a part at a time: a choice by few rows would be a matter of luck."""
-        if not FEW_ROWS <= self.summary.rows <= SOME_ROWS:
-            return self.summary.rows < FEW_ROWS
-        classes, words = len(self.summary.classes), 0.0
-        for name in self.names:
-            _, times, weight = WordSums(self.summary.column(name, Words), classes).lengths
-            words += float(times @ weight)
-        return words * classes <= FEW_SCORES
+def _short_texts(
+    summary: Summary, names: Sequence[str], most: int, batch: Batch, group: Ints, weight: Floats
+) -> tuple[GatheredRows]:
+    """The rows that are held out: none whose texts are very long."""
+    short = weight > 0
+    for name in names:
+        cells: Texts = batch.cells[name]
+        short &= cells.ends - cells.starts <= LONGEST
+    return gather_rows(summary, most, batch, np.where(short, group, np.int32(-1)), weight)
 
-    def blind(self) -> Model:
-        """The plain model, where there are sums alone."""
-        return self.learner.model(self.summary)
 
-    def look_at(self, batch: Batch, group: Ints, weight: NDArray[np.float64]) -> tuple[Any, ...]:
-        """The rows that are held out, with the part of each."""
-        batch, group = recode_target(self.summary.classes, batch, group)
-        counts = (group >= 0) & (weight > 0)
-        for name in self.names:
-            cells: Texts = batch.cells[name]
-            counts &= cells.ends - cells.starts <= LONGEST
-        most = self.summary.rows if self.in_turn else int(min(self.summary.rows / PARTS, MOST_ROWS))
-        return (GatheredRows.of(self.summary, batch, np.where(counts, group, np.int32(-1)), weight, max(most, 1)),)
+def _trials(learner: LearnsText, summary: Summary, names: Sequence[str], rows: KeptRows) -> list[Trial]:
+    """For each part: what its rows say, and the sums of all other rows."""
+    batch = rows.batch
+    columns = [summary.schema[name] for name in names]
+    words = {c.name: Words(0, c.tokens, c.kept) for c in columns}
+    for name, held in words.items():
+        held.make_room(batch.rows)
+        held.update(batch.cells[name], np.arange(batch.rows, dtype=np.int32), weights(batch.weight))
+    if unused := set(summary.more) - learner.needs(summary.schema):  # what other learners asked for
+        summary = summary.without(unused)
+    plain = _without_columns(summary, names)
+    parts = HeldOutParts.of(plain, rows, plain.more, whole=plain)
+    found = (_trial(learner, summary, parts, part, words) for part in parts.training)
+    return [trial for trial in found if trial is not None]
 
-    def step(self, sums: tuple[Any, ...]) -> Model:
-        """The settings that gave the held-out rows' classes the greatest log probability, and the model of all rows."""
-        rows = sums[0].dealt(self.summary, PARTS if self.in_turn else 1)
-        trials = self._trials(rows)
-        if not trials:
-            return self.blind()
-        chosen = {name: choose_text(self.learner.text_settings(name), name, trials) for name in self.names}
-        chosen = joint_scales({n: self.learner.text_settings(n) for n in self.names}, chosen, trials)
-        return self.learner.model(self.summary, chosen)
 
-    def _trials(self, rows: KeptRows) -> list[Trial]:
-        """For each part: what its rows say, and the sums of all other rows."""
-        batches, parts = [rows.batch], rows.part
-        columns = [self.summary.schema[name] for name in self.names]
-        words = {c.name: Words(0, c.tokens, c.kept) for c in columns}
-        weight = np.concatenate([np.ones(b.rows) if b.weight is None else b.weight for b in batches])
-        group = np.concatenate([np.zeros(b.rows, np.int32) if b.target is None else b.target.codes for b in batches])
-        start = 0
-        for batch in batches:
-            numbers = np.arange(start, start + batch.rows, dtype=np.int32)
-            start += batch.rows
-            for name, held in words.items():
-                held.make_room(start)
-                held.update(batch.cells[name], numbers, weights(batch.weight))
-        out = []
-        for p in np.unique(parts).tolist():
-            trial = self._trial(batches, parts == p, group, weight, words)
-            out += [] if trial is None else [trial]
-        return out
+def _trial(
+    learner: LearnsText, whole: Summary, parts: HeldOutParts, part: int, words: Mapping[str, Words]
+) -> Trial | None:
+    """The rows of a part, and the sums of all others; None where these know one class alone."""
+    rows, mine, rest = parts.rows, parts.rows.inside(part), parts.training[part]
+    if len(rest.classes) < 2:
+        return None
+    rest = learnable(rest, known_classes(learner.knowledge, rest.schema), text=True)
+    own = class_codes(whole.classes, rest.classes)[: len(whole.classes)].astype(np.intp)
+    offset = np.array(learner.model(rest).log_joint(rows.batch.take(np.flatnonzero(mine))))
+    number, places = np.where(mine, np.cumsum(mine) - 1, -1), np.where(mine, rows.group, -1).astype(np.intp)
+    columns = {}
+    for name, held in words.items():
+        others = whole.column(name, Words) - held.regrouped(places, len(whole.classes))
+        columns[name] = Column.of(others.regrouped(own, len(rest.classes)), held, number, int(mine.sum()))
+    # Rows of a class that no other row has cannot be told by it: they are not scored.
+    return Trial(offset, own[rows.group[mine]], rows.weight[mine], columns)
 
-    def _trial(
-        self,
-        batches: list[Batch],
-        mine: NDArray[np.bool_],
-        group: Ints,
-        weight: NDArray[np.float64],
-        words: Mapping[str, Words],
-    ) -> Trial | None:
-        whole, classes = self.summary, len(self.summary.classes)
-        if unused := set(whole.more) - self.learner.needs(whole.schema):  # what other learners asked for
-            whole = whole.without(unused)
-        ends = np.cumsum([b.rows for b in batches])
-        some = [b.take(np.flatnonzero(mine[end - b.rows : end])) for b, end in zip(batches, ends, strict=True)]
-        places = np.where(mine, group, -1).astype(np.intp)
-        by_class = {name: w.regrouped(places, classes) for name, w in words.items()}
-        plain = self._plain(whole)
-        rest = plain - sum_rows(plain, some, plain.more)
-        if len(rest.classes) < 2:
-            return None
-        rest = learnable(rest, known_classes(self.learner.knowledge, rest.schema), text=True)
-        index = {name: k for k, name in enumerate(rest.classes)}
-        own = np.array([index.get(name, -1) for name in whole.classes], np.intp)
-        # Rows of a class that no other row has cannot be told by it: they are not scored.
-        truth = own[group[mine]]
-        base = self.learner.model(rest)
-        offset = np.concatenate([base.log_joint(b) for b in some])
-        number = np.cumsum(mine) - 1
-        columns = {}
-        for name, w in words.items():
-            others = (whole.column(name, Words) - by_class[name]).regrouped(own, len(rest.classes))
-            columns[name] = Column.of(others, w, np.where(mine, number, -1), int(mine.sum()))
-        return Trial(offset, truth, weight[mine], columns)
 
-    def _plain(self, summary: Summary) -> Summary:
-        """Without the columns that are tried, which are summed by document."""
-        kept = (replace(c, role="left out") if c.name in self.names else c for c in summary.schema.columns)
-        out = summary.with_schema(summary.schema.with_columns(kept))
-        out.more = dict(summary.more)
-        return out
+def _without_columns(summary: Summary, names: Collection[str]) -> Summary:
+    """Without the columns that are tried, which are summed by document."""
+    kept = (replace(c, role="left out") if c.name in names else c for c in summary.schema.columns)
+    out = summary.with_schema(summary.schema.with_columns(kept))
+    out.more = dict(summary.more)
+    return out

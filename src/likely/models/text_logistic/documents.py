@@ -12,6 +12,7 @@ import numpy as np
 
 from likely.machinery.arrays import Floats, Hashes, Ints, Longs
 from likely.machinery.jit import kernel
+from likely.models.heldout.kept_rows import scramble
 from likely.sums.words.counting import Words
 from likely.sums.words.tally import Tally
 from likely.sums.words.vocabulary import Vocabulary
@@ -213,7 +214,7 @@ class CountedBatch:
     def sampled(self, share: float) -> NDArray[np.bool_]:
         """Which rows are in a sample of this share of all rows."""
         limit = np.uint64(min(int(share * 2.0**64), 2**64 - 1))
-        return np.asarray(_scramble(self.hash + _EVEN) <= limit)
+        return np.asarray(scramble(self.hash + _EVEN) <= limit)
 
     def piece(self, rows: NDArray[np.intp], group: Ints, weight: Floats) -> Piece:
         """What is kept of some rows."""
@@ -227,7 +228,7 @@ class CountedBatch:
 
 def deal_hashes(hashes: Hashes, parts: int) -> Ints:
     """Which held-out part each row is in: equal rows are in the same one."""
-    return np.asarray(_scramble(hashes + _ODD) % np.uint64(parts)).astype(np.int32)
+    return np.asarray(scramble(hashes + _ODD) % np.uint64(parts)).astype(np.int32)
 
 
 def _entries(column: KnownWords, tally: Tally, number: Ints) -> tuple[Ints, Ints, Ints]:
@@ -244,9 +245,9 @@ def _entries(column: KnownWords, tally: Tally, number: Ints) -> tuple[Ints, Ints
 
 def row_hashes(cells: Mapping[str, Cells], names: Sequence[str], begun: Hashes) -> Hashes:
     """The hashes of rows, begun with their texts, with other cells folded in: by what they say, not by their codes."""
-    mixed = _scramble(begun + _ODD)
+    mixed = scramble(begun + _ODD)
     for name in names:
-        mixed = _scramble((mixed ^ _cell_hashes(cells[name])) * _ODD)
+        mixed = scramble((mixed ^ _cell_hashes(cells[name])) * _ODD)
     return mixed
 
 
@@ -259,12 +260,6 @@ def _cell_hashes(cells: Cells) -> Hashes:
         own = [*(int.from_bytes(h.digest(), "little") for h in names), 1, 2]
         return np.array(own, np.uint64)[cells.codes]
     return np.ascontiguousarray(np.where(np.isfinite(cells), cells + 0.0, np.nan)).view(np.uint64)
-
-
-def _scramble(z: Hashes) -> Hashes:
-    z = (z ^ (z >> np.uint64(30))) * _MIX1
-    z = (z ^ (z >> np.uint64(27))) * _MIX2
-    return z ^ (z >> np.uint64(31))
 
 
 @kernel("u8[], i8[], i8[], i8[], i8, u8[]")

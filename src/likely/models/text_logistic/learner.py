@@ -8,11 +8,12 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from likely.models.contracts import Search, Trait, require_model
+from likely.models.contracts import Learning, Trait
+from likely.models.learning import looks_at_rows
 from likely.models.model import learnable
 from likely.models.settings import Settings, setting
 from likely.models.text_logistic.model import Found, WordLogOdds, build_model
-from likely.models.text_logistic.search import start_word_search
+from likely.models.text_logistic.search import learn_words
 from likely.sums.contracts import State
 from likely.sums.state import read_bytes, read_mapping, read_number, read_texts, read_whole, read_wholes, require
 from likely.sums.summary import MOST_ROWS, Summary
@@ -52,13 +53,10 @@ class TextLogistic(Settings):
         """Nothing beyond the first order: the rest is found by looking at the rows."""
         return frozenset()
 
-    def learn(self, summary: Summary) -> WordLogOdds:
-        """The model; refused where the rows must be seen again, as `likely.fit` does."""
-        return require_model(self, self.begin(summary))
-
-    def begin(self, summary: Summary) -> WordLogOdds | Search:
-        """Begin the search; with a single class, or without any word, there is nothing to search for."""
-        return start_word_search(self, learnable(summary, text=True))
+    @looks_at_rows
+    def learn(self, summary: Summary) -> Learning[WordLogOdds]:
+        """The weights of words; with a single class, or without any word, there is nothing to look for."""
+        return learn_words(self, learnable(summary, text=True))
 
     def restore(self, summary: Summary, found: State) -> WordLogOdds:
         """The model as a file keeps it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -13,7 +13,7 @@ import numpy as np
 from likely.machinery.arrays import Floats, Ints, Longs
 from likely.machinery.jit import kernel
 from likely.machinery.threads import in_order
-from likely.models.contracts import Model, Search
+from likely.models.contracts import Learning, Model, Sweep
 from likely.models.heldout.kept_rows import class_codes, recode_target, sum_rows
 from likely.models.model import learnable
 from likely.models.naive.naive import NaiveBayes
@@ -346,85 +346,118 @@ LEAST_ROWS = 50
 """Where there are fewer, the ridge is not chosen."""
 
 
-@dataclass(frozen=True, eq=False)
-class WordSearch(Search):
-    """What the sweeps are for: first the words of rows, then, where there are any, what other attributes say."""
+def learn_words(learner: WordLearner, summary: Summary) -> Learning[WordLogOdds]:
+    """Weights of words: a sweep for the words of rows, and another for what other attributes say, where there are any.
+    The prior and other attributes alone where there is one class or no word."""
+    having, kept, remarks = _known_words(learner, summary)
+    if len(summary.classes) < 2 or not kept:
+        alone = "No column is a text: other attributes speak as in naive Bayes. Say --type COLUMN=text of a text."
+        return build_model(learner, summary, Found(UNCHOSEN, 1, remarks=() if having else (alone,)))
+    columns, first = [], 0
+    for name, mask in kept.items():
+        words = summary.column(name, Words)
+        columns.append(KnownWords(name, words.tally().vocabulary.taken(np.flatnonzero(mask)), words.tokens, first))
+        first += int(mask.sum())
+    share = min(1.0, MOST_ENTRIES / max(count_entries(summary), 1.0))
+    if share < 1.0:
+        remarks.append(
+            f"Weights are learned from about {100 * share:.3g} % of the rows, drawn by a hash of what they hold: the "
+            f"words of more would not be kept in memory."
+        )
+    rows = WordRows(summary, tuple(columns), share)
+    pieces, *parts = yield Sweep(_count_words, (rows,))
+    documents, said = Documents.joined(pieces, rows.columns), None
+    if parts:
+        total = reduce(add, parts)
+        (told,) = yield Sweep(_other_evidence, (rows, tuple(_model_of_rest(total - part) for part in parts)))
+        said = np.concatenate(told)[documents.order]
+    found = _weigh_words(learner, rows, kept, documents, said, remarks)
+    return build_model(learner, summary, found)
 
-    learner: WordLearner
+
+@dataclass(frozen=True, eq=False)
+class WordRows:
+    """Which rows are kept, as counts of which words."""
+
     summary: Summary
     columns: tuple[KnownWords, ...]
-    kept: dict[str, NDArray[np.bool_]]
-    remarks: tuple[str, ...]
     share: float
     """Of all rows, that which is kept."""
-    documents: Documents | None = None
-    parts: tuple[Model | None, ...] = ()
-    """Naive Bayes of the other attributes, from all rows that are not in a part."""
 
     @property
     def others(self) -> list[str]:
         """The attributes that are no texts."""
         return [c.name for c in self.summary.schema.attributes if c.kind != "text"]
 
-    def look_at(self, batch: Batch, group: Ints, weight: Floats) -> tuple[Any, ...]:
-        """The words of the rows, and sums of other attributes by part; then what these attributes say."""
+    def read(
+        self, batch: Batch, group: Ints, weight: Floats
+    ) -> tuple[Batch, Ints, CountedBatch, NDArray[np.bool_], NDArray[np.intp], NDArray[Any]]:
+        """The batch and its classes, its words, which rows count, which of these are kept, and the part of each row."""
         batch, group = recode_target(self.summary.classes, batch, group)
         counted = CountedBatch.of(batch, self.columns, self.others)
         counts = (group >= 0) & (weight > 0)
         rows = np.flatnonzero(counts & counted.sampled(self.share))
-        part = deal_hashes(counted.hash, PARTS)
-        if self.documents is None:
-            kept = (counted.piece(rows, group, weight),)
-            if not self.others:
-                return (kept,)
-            plain = without_words(self.summary)
-            own = (batch.take(np.flatnonzero(counts & (part == p))) for p in range(PARTS))
-            return (kept, *(sum_rows(plain, [some], ()) for some in own))
-        out = np.zeros((len(rows), len(self.summary.classes)))
-        for p, model in enumerate(self.parts):
-            mine = np.flatnonzero(part[rows] == p)
-            if model is not None and len(mine):
-                out[mine] = evidence(model, batch.take(rows[mine]), self.summary.classes)
-        return ((out,),)
+        return batch, group, counted, counts, rows, deal_hashes(counted.hash, PARTS)
 
-    def step(self, sums: tuple[Any, ...]) -> Model | Search:
-        """The model, or the search for what other attributes say."""
-        if self.documents is not None:
-            return self._model(self.documents, np.concatenate(sums[0])[self.documents.order])
-        documents = Documents.joined(sums[0], self.columns)
-        if not self.others:
-            return self._model(documents, None)
-        total = reduce(add, sums[1:])
-        return replace(self, documents=documents, parts=tuple(_model_of_rest(total - part) for part in sums[1:]))
 
-    def _model(self, documents: Documents, said: Floats | None) -> WordLogOdds:
-        """Weights from all kept rows, with the ridge that was given or that held-out rows choose."""
-        prior = NaiveBayes().product(without_words(self.summary)).log_prior
-        offset, others = np.empty((documents.rows, len(prior))), 1.0
-        offset[:] = prior
-        if said is not None:
-            # Rows that other attributes call impossible teach nothing of words.
-            sound = np.asarray(np.isfinite(said).all(axis=1))
-            documents = replace(documents, weight=np.where(sound, documents.weight, 0.0))
-            said = np.where(sound[:, None], said, 0.0)
-            others = scale_of(documents, offset, said)
-            offset += others * said
-        given, least = self.learner.ridge, self.learner.least_documents
-        ridges = RIDGES if given == "auto" else (given,)
-        leasts = LEASTS if least == "auto" else (least,)
-        choice = RidgeChoice(UNCHOSEN if given == "auto" else given, leasts[0])
-        if documents.rows >= LEAST_ROWS:
-            choice = choose_ridge(documents, offset, ridges, leasts)
-        fit = WordFit(documents, offset, documents.weight > 0, choice.least)
-        table = fit.weights(fit.find(choice.ridge, choice.start, CLOSE), choice)
-        tables, kept = {}, {}
-        for column in self.columns:
-            known = fit.known[column.first : column.first + len(column.vocabulary)]
-            tables[column.name] = table[column.first : column.first + len(column.vocabulary)][known]
-            kept[column.name] = np.zeros(len(self.kept[column.name]), np.bool_)
-            kept[column.name][np.flatnonzero(self.kept[column.name])[known]] = True
-        found = Found.of(tables, kept, choice, others, (*self.remarks, note_choice(choice)))
-        return build_model(self.learner, self.summary, found)
+def _count_words(which: WordRows, batch: Batch, group: Ints, weight: Floats) -> tuple[Any, ...]:
+    """The words of the rows, and sums of other attributes by part."""
+    batch, group, counted, counts, rows, part = which.read(batch, group, weight)
+    kept = (counted.piece(rows, group, weight),)
+    if not which.others:
+        return (kept,)
+    plain = without_words(which.summary)
+    own = (batch.take(np.flatnonzero(counts & (part == p))) for p in range(PARTS))
+    return (kept, *(sum_rows(plain, [some], ()) for some in own))
+
+
+def _other_evidence(
+    which: WordRows, models: tuple[Model | None, ...], batch: Batch, group: Ints, weight: Floats
+) -> tuple[tuple[Floats], ...]:
+    """What other attributes say of the rows of each part, by naive Bayes of all rows that are not in it."""
+    batch, group, _, _, rows, part = which.read(batch, group, weight)
+    out = np.zeros((len(rows), len(which.summary.classes)))
+    for p, model in enumerate(models):
+        mine = np.flatnonzero(part[rows] == p)
+        if model is not None and len(mine):
+            out[mine] = evidence(model, batch.take(rows[mine]), which.summary.classes)
+    return ((out,),)
+
+
+def _weigh_words(
+    learner: WordLearner,
+    rows: WordRows,
+    masks: Mapping[str, NDArray[np.bool_]],
+    documents: Documents,
+    said: Floats | None,
+    remarks: Sequence[str],
+) -> Found:
+    """Weights from all kept rows, with the ridge that was given or that held-out rows choose."""
+    prior = NaiveBayes().product(without_words(rows.summary)).log_prior
+    offset, others = np.empty((documents.rows, len(prior))), 1.0
+    offset[:] = prior
+    if said is not None:
+        # Rows that other attributes call impossible teach nothing of words.
+        sound = np.asarray(np.isfinite(said).all(axis=1))
+        documents = replace(documents, weight=np.where(sound, documents.weight, 0.0))
+        said = np.where(sound[:, None], said, 0.0)
+        others = scale_of(documents, offset, said)
+        offset += others * said
+    given, least = learner.ridge, learner.least_documents
+    ridges = RIDGES if given == "auto" else (given,)
+    leasts = LEASTS if least == "auto" else (least,)
+    choice = RidgeChoice(UNCHOSEN if given == "auto" else given, leasts[0])
+    if documents.rows >= LEAST_ROWS:
+        choice = choose_ridge(documents, offset, ridges, leasts)
+    fit = WordFit(documents, offset, documents.weight > 0, choice.least)
+    table = fit.weights(fit.find(choice.ridge, choice.start, CLOSE), choice)
+    tables, kept = {}, {}
+    for column in rows.columns:
+        known = fit.known[column.first : column.first + len(column.vocabulary)]
+        tables[column.name] = table[column.first : column.first + len(column.vocabulary)][known]
+        kept[column.name] = np.zeros(len(masks[column.name]), np.bool_)
+        kept[column.name][np.flatnonzero(masks[column.name])[known]] = True
+    return Found.of(tables, kept, choice, others, (*remarks, note_choice(choice)))
 
 
 def count_entries(summary: Summary) -> float:
@@ -439,8 +472,10 @@ def count_entries(summary: Summary) -> float:
     return entries / weight * summary.rows if weight else 0.0
 
 
-def start_word_search(learner: WordLearner, summary: Summary) -> WordLogOdds | WordSearch:
-    """The search; the prior and other attributes alone where there is one class or no word."""
+def _known_words(
+    learner: WordLearner, summary: Summary
+) -> tuple[dict[str, Floats], dict[str, NDArray[np.bool_]], list[str]]:
+    """How many texts have each word of each column, the words that are to have weights, and what to say of others."""
     classes, most = len(summary.classes), MOST_WEIGHTS // max(len(summary.classes), 1)
     having: dict[str, Floats] = {}
     for name, held in summary.columns.items():
@@ -458,22 +493,7 @@ def start_word_search(learner: WordLearner, summary: Summary) -> WordLogOdds | W
             f"{most:,} words."
         )
     kept = {name: (own >= least) & (own > 0) for name, own in having.items()}
-    kept = {name: mask for name, mask in kept.items() if mask.any()}
-    if classes < 2 or not kept:
-        alone = "No column is a text: other attributes speak as in naive Bayes. Say --type COLUMN=text of a text."
-        return build_model(learner, summary, Found(UNCHOSEN, 1, remarks=() if having else (alone,)))
-    columns, first = [], 0
-    for name, mask in kept.items():
-        words = summary.column(name, Words)
-        columns.append(KnownWords(name, words.tally().vocabulary.taken(np.flatnonzero(mask)), words.tokens, first))
-        first += int(mask.sum())
-    share = min(1.0, MOST_ENTRIES / max(count_entries(summary), 1.0))
-    if share < 1.0:
-        remarks.append(
-            f"Weights are learned from about {100 * share:.3g} % of the rows, drawn by a hash of what they hold: the "
-            f"words of more would not be kept in memory."
-        )
-    return WordSearch(learner, summary, tuple(columns), kept, tuple(remarks), share)
+    return having, {name: mask for name, mask in kept.items() if mask.any()}, remarks
 
 
 def _model_of_rest(rest: Summary) -> Model | None:

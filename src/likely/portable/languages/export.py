@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias, overload
 
 from likely.errors import SettingError, nearest, shown
-from likely.models.contracts import ChoosesFor, Model
+from likely.models.contracts import Model, setting_of
 from likely.portable.describe import portable, refuse_parts
 from likely.portable.forms import Portable
 from likely.portable.writing import text_of
@@ -116,7 +116,7 @@ def export(
     try:
         out = _written(model, to, dialect, table, keep)
     except SettingError as error:
-        if to in ("sql", "onnx", "pmml") and isinstance(model.learner, ChoosesFor) and to not in model.learner.for_:
+        if to in ("sql", "onnx", "pmml") and to not in setting_of(model.learner, "for_", [to]):
             raise SettingError(
                 f"{error} Or choose among those that {to.upper()} can say: likely fit --for {to}."
             ) from None

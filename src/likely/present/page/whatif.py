@@ -14,7 +14,8 @@ import numpy as np
 from likely.errors import SettingError
 from likely.evaluate.attributes.information import attributes
 from likely.machinery.arrays import Floats
-from likely.models.contracts import Model, Search, has_trait, setting_of
+from likely.models.contracts import Model, has_trait, setting_of
+from likely.models.learning import learn_without_rows
 from likely.models.loss import Loss
 from likely.models.naive.naive import NaiveBayes
 from likely.portable import forms
@@ -68,8 +69,7 @@ def whatif(model: Model) -> str:
 
 def _naive_bayes(model: Model) -> Model | None:
     """Naive Bayes with its usual settings from the sums of another model; None where it would need the rows."""
-    found = NaiveBayes().begin(model.summary.without(model.summary.more))
-    other = found.blind() if isinstance(found, Search) else found
+    other = learn_without_rows(NaiveBayes(), model.summary.without(model.summary.more))
     return None if other is None else replace(other, loss=model.loss)
 
 
