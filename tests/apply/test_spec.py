@@ -85,7 +85,7 @@ def refit(data: Any, target: str | None, learner: Any, **reading: Any) -> tuple[
     """A model, and the one that its spec makes of the same table."""
     model = likely.fit(data, target, learner, **reading)
     spec = parse_spec(spec_of(model).toml(), "page")
-    return model, likely.fit(data, spec.target, spec.learner, **spec.options)
+    return model, likely.fit(data, spec.target, spec.learner, **spec.reading())
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STATED = {
-    "lines": 79_520,
+    "lines": 79_530,
     "files": 322,
     "classes": 700,
     "class names with several meanings": 49,

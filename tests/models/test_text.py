@@ -468,7 +468,7 @@ def test_tokens_are_said_for_all_columns_or_for_one() -> None:
     assert not any(" " in word for word in model.texts[1].scores.vocabulary)
     spec = parse_spec(spec_of(model).toml(), "s")
     assert spec.tokens == {"body": likely.Tokens(pairs=True)}
-    again = likely.fit(table, "label", spec.learner, **spec.options)
+    again = likely.fit(table, "label", spec.learner, **spec.reading())
     assert again.schema == model.schema and again.summary == model.summary
     with pytest.raises(ColumnError, match="the column is number"):
         fitted(table, tokens={"n": likely.Tokens()})

@@ -51,6 +51,10 @@ class Spec:
         tokens: Mapping[str, Tokens] = self.options.get("tokens", {})
         return tokens
 
+    def reading(self) -> dict[str, Any]:
+        """What `summarize` and `fit` take."""
+        return dict(self.options)
+
     def plain_parts(self) -> dict[str, Any]:
         """Those parts that are one value: the target, and options of reading but for tables of columns."""
         parts = {part: self.options.get(name) for part, name in _READING.items() if name not in ("types", "tokens")}

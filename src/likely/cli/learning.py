@@ -250,7 +250,7 @@ def _read_learning(values: Values) -> Learning:
     from likely.apply.spec import read_spec
 
     spec = read_spec(spec_file)
-    of_spec = dict(spec.options)
+    of_spec = spec.reading()
     _check_said_once(spec_file, of_spec)
     if spec.loss is not None and loss is not None:
         raise SettingError(f"{shown(spec_file)} already gives the costs of decisions. Leave --loss out.")
