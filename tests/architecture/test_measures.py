@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STATED = {
-    "lines": 79_122,
+    "lines": 79_053,
     "files": 322,
     "classes": 683,
     "class names with several meanings": 48,
