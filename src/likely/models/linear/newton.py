@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -433,7 +433,7 @@ def _lbfgs_steps(learner: LogisticSettings, design: Design | Curves) -> Generato
                 memory = [*memory, (s, y)][-MEMORY:]
         if renews:
             preconditioner = _factor_hessian(design, penalty, sums[2], sums[3])
-        step = -_direction(gradient, memory, preconditioner)
+        step = -lbfgs_direction(gradient, memory, partial(_precondition, preconditioner))
         decrement = -0.5 * float((step * gradient).sum())
         if decrement <= max(learner.tolerance, LEAST_DECREMENT) or sweeps >= most:
             return model(theta + step, likelihood, gradient, separable=not sums[0][1])
@@ -478,8 +478,13 @@ def _factor_hessian(design: Design | Curves, penalty: Floats, hessian: Floats, c
     return tuple(made[share] for share in shares.tolist())
 
 
-def _direction(gradient: Floats, memory: Sequence[tuple[Floats, Floats]], preconditioner: tuple[Floats, ...]) -> Floats:
-    """The inverse Hessian, as memory and preconditioner know it, times the gradient: the two loops of L-BFGS."""
+def lbfgs_direction(
+    gradient: Floats,
+    memory: Sequence[tuple[Floats, Floats]],
+    divide: Callable[..., Sequence[Floats]] = lambda *vectors: vectors,
+) -> Floats:
+    """The inverse Hessian times the gradient, as L-BFGS knows it: its two loops over the last pairs (s, y) of a step
+    and the change of the gradient along it. `divide` divides vectors by a first guess at the Hessian: here by 1."""
     q, first_loop = gradient.copy(), []
     for s, y in reversed(memory):
         rho = 1.0 / float((s * y).sum())
@@ -488,10 +493,10 @@ def _direction(gradient: Floats, memory: Sequence[tuple[Floats, Floats]], precon
         first_loop.append((alpha, rho))
     if memory:
         s, y = memory[-1]
-        r, scaled = _precondition(preconditioner, q, y)
+        r, scaled = divide(q, y)
         r *= float((s * y).sum()) / float((y * scaled).sum())
     else:
-        (r,) = _precondition(preconditioner, q)
+        (r,) = divide(q)
     for (s, y), (alpha, rho) in zip(memory, reversed(first_loop), strict=True):
         r += (alpha - rho * float((y * r).sum())) * s
     return r
