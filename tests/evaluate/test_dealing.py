@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import likely
 from likely.errors import LikelyError
-from likely.evaluate.crossval import folds as leave_one_out
+from likely.evaluate.crossval import leave_one_out
 from likely.evaluate.crossval.dealing import Folds, deal_rows, set_apart
 from likely.evaluate.crossval.validate import validate
 from likely.evaluate.scores.scores import Scorer, Scores

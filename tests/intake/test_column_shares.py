@@ -14,7 +14,7 @@ import likely
 from likely.errors import ColumnError
 from likely.intake import observe
 from likely.intake import observe as plan
-from likely.intake.observe import Plan
+from likely.intake.observe import ObservationPlan
 from likely.sums import state
 from likely.table.formats import text_file
 from likely.table.infer import MANY_LEVELS
@@ -104,7 +104,7 @@ def test_observations_are_the_same_to_the_last_bit(monkeypatch: pytest.MonkeyPat
     kinds = {"number": "number", "spelled": "number", "stray": "number", "colour": "nominal", "key": "nominal"}
     columns = [Column(n, kind, "attribute", "text" if kind == "nominal" else "number") for n, kind in kinds.items()]  # type: ignore[arg-type]
     schema = Schema((*columns, Column("class", "nominal", "target", "text")))
-    wanted = Plan(("spelled", "stray", "colour", "key", "class"), "class", schema)
+    wanted = ObservationPlan(("spelled", "stray", "colour", "key", "class"), "class", schema)
     source = open_source(table())
     whole = observe.observe_source(source, wanted, 1)
     cut = in_shares(monkeypatch, 2)
@@ -118,7 +118,9 @@ def test_a_guess_that_cannot_be_right_gives_up_the_sums_of_all_shares(monkeypatc
     monkeypatch.setattr(observe, "MANY_CLASSES", 3)
     rows = {"a": ["1"] * 4, "b": ["2"] * 4, "c": ["x"] * 4, "class": ["p", "q", "r", "s"]}
     columns = (Column("a", "number", "attribute", "number"), Column("b", "number", "attribute", "number"))
-    wanted = Plan(("a", "c", "class"), "class", Schema((*columns, Column("class", "nominal", "target", "text"))))
+    wanted = ObservationPlan(
+        ("a", "c", "class"), "class", Schema((*columns, Column("class", "nominal", "target", "text")))
+    )
     source = open_source(rows)
     whole = observe.observe_source(source, wanted, 1)
     cut = in_shares(monkeypatch, 1)
@@ -151,7 +153,7 @@ def test_progress_counts_rows_once(tmp_path: Path, text: bool, monkeypatch: pyte
 @pytest.mark.parametrize("count", [63, 64, 300, 1000])
 def test_shares_have_every_column_once(count: int, threads: int) -> None:
     columns = [Column(f"c{k}", "number", "attribute", "number") for k in range(count)]
-    wanted = Plan(("c1", "class"), "class", Schema((*columns, Column("class", "nominal", "target", "text"))))
+    wanted = ObservationPlan(("c1", "class"), "class", Schema((*columns, Column("class", "nominal", "target", "text"))))
     shares = wanted.split(threads)
     assert (len(shares) > 1) == (count >= plan.WIDE)
     found = [c.name for share in shares for c in share.schema.attributes]  # type: ignore[union-attr]
@@ -166,6 +168,6 @@ def test_shares_have_every_column_once(count: int, threads: int) -> None:
 )
 def test_tables_of_few_rows_are_cut_sooner(rows: int, threads: int, apart: bool, shares: int) -> None:
     columns = [Column(f"c{k}", "number", "attribute", "number") for k in range(20)]
-    wanted = Plan((), None, Schema((*columns, Column("class", "nominal", "target", "text"))))
+    wanted = ObservationPlan((), None, Schema((*columns, Column("class", "nominal", "target", "text"))))
     assert len(wanted.split(threads, apart, rows)) == shares
     assert len(wanted.split(threads, apart, plan.FEW_ROWS + 1)) == len(wanted.split(threads, apart)) == 1

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import likely
 from likely import Density, FullBayes, LinearDiscriminant
 from likely.errors import SettingError
-from likely.models.full_bayes import Joint, Normals
+from likely.models.full_bayes import JointModel, Normals
 from likely.sums import state
 
 NUMBERS = {"x": "number", "y": "number", "z": "number", "t": "nominal"}
@@ -125,7 +125,7 @@ def test_laws_of_joint_tables(tmp_path_factory: Any, table: list[dict[str, Any]]
 @settings(max_examples=40)
 def test_a_joint_table_sums_to_one_over_its_domain(table: list[dict[str, Any]], gamma: float) -> None:
     model = FullBayes(pseudo_count=gamma).learn(summarized(table, LEVELS))
-    assert isinstance(model, Joint)
+    assert isinstance(model, JointModel)
     domain = [labels.names for labels in model.table.labels]
     cells = [dict(zip(model.table.names, levels, strict=True)) for levels in itertools.product(*domain)]
     if model.table.names:
@@ -143,7 +143,7 @@ def test_a_joint_table_of_a_trillion_cells() -> None:
     rng = np.random.default_rng(0)
     data = {f"a{k}": [f"l{v}" for v in rng.permutation(np.arange(200) % 100)] for k in range(6)}
     model = likely.fit({**data, "t": ["c", "d"] * 100}, "t", FullBayes())
-    assert isinstance(model, Joint) and model.table.cells == 10**12
+    assert isinstance(model, JointModel) and model.table.cells == 10**12
     row = {name: values[0] for name, values in data.items()}
     assert model.predict(row) == "c"
     expected = math.log(0.5) + math.log(2) - math.log(100 + 10**12)
@@ -342,7 +342,7 @@ def test_samples_come_home(examples: Path) -> None:
 
 
 def test_density_takes_what_fits_the_columns(examples: Path) -> None:
-    assert isinstance(likely.fit(examples / "people.csv", learner=Density()), Joint)
+    assert isinstance(likely.fit(examples / "people.csv", learner=Density()), JointModel)
     numbers = likely.fit({"x": [1.5, 2, 4], "y": [1, 5, 2.5]}, learner=Density(), types={"x": "number", "y": "number"})
     assert isinstance(numbers, Normals)
     mixed = likely.fit(examples / "weather_mixed.csv", learner=Density())

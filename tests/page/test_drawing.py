@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import likely
-from likely.evaluate.attributes.plane import Plane
+from likely.evaluate.attributes.plane import ClassPlane
 from likely.evaluate.scores.intervals import class_scores
 from likely.present.charts.bars import NamedBar, bar_chart, bin_edges, confusion_map, diverging, stacked
-from likely.present.charts.drawing import Axis, Frame, escape_text
+from likely.present.charts.drawing import ChartAxis, ChartFrame, escape_text
 from likely.present.charts.planes import _contours, density, ellipse_points, landscape
 from likely.present.effects import evidence
 from likely.present.report import look as tables
@@ -35,14 +35,15 @@ def test_any_words_are_sound_xml(words: str) -> None:
     assert "<" not in escape_text(words)
 
 
-def plane() -> Plane:
-    return Plane("x", "y", (0.0, 10.0), (0.0, 8.0), 50, True, ("a", "b"), (0, 1), (0.7, 0.3), ((3.0, 3.0), (7.0, 5.0)),
+def plane() -> ClassPlane:
+    return ClassPlane("x", "y", (0.0, 10.0), (0.0, 8.0), 50, True,
+                 ("a", "b"), (0, 1), (0.7, 0.3), ((3.0, 3.0), (7.0, 5.0)),
                  ((1.0, 0.4, 0.8), (0.5, -0.2, 1.2)), 56, 42, {})  # fmt: skip
 
 
 @pytest.mark.parametrize("times", [1.0, 2.0])
 def test_an_ellipse_is_so_many_standard_deviations_away(times: float) -> None:
-    frame = Frame(Axis(0, 10, "x"), Axis(0, 8, "y"))
+    frame = ChartFrame(ChartAxis(0, 10, "x"), ChartAxis(0, 8, "y"))
     inverse = np.linalg.inv(np.array([[1.0, 0.4], [0.4, 0.8]]))
     for x, y in ellipse_points(frame, (3.0, 3.0), (1.0, 0.4, 0.8), times):
         back = np.array([(x - frame.left) / frame.width * 10 - 3, (frame.bottom - y) / frame.height * 8 - 3])
@@ -50,7 +51,7 @@ def test_an_ellipse_is_so_many_standard_deviations_away(times: float) -> None:
 
 
 def test_contours_are_where_the_density_is() -> None:
-    found, frame = plane(), Frame(Axis(0, 10, "x"), Axis(0, 8, "y"))
+    found, frame = plane(), ChartFrame(ChartAxis(0, 10, "x"), ChartAxis(0, 8, "y"))
     highest = density(found).max()
     for d in re.findall(r' d="([^"]+)"', _contours(found, frame)):
         numbers = [float(n) for n in NUMBER.findall(d)]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import likely
 from likely.errors import InputError
-from likely.intake.observe import Observation, Plan
+from likely.intake.observe import Observation, ObservationPlan
 from likely.sums import state
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Codes
@@ -103,7 +103,7 @@ def test_codes_beyond_the_dictionary_are_refused(wild: int, null: bool) -> None:
 def test_what_lies_below_a_null_is_nobodys() -> None:
     codes = pa.array([0, 99, 1] * 100, pa.int32(), mask=np.array([False, True, False] * 100))
     column = pa.DictionaryArray.from_arrays(codes, pa.array(ENTRIES), safe=False)
-    seen = Observation(Plan((), None, SCHEMA))
+    seen = Observation(ObservationPlan((), None, SCHEMA))
     seen.update(pa.RecordBatch.from_arrays([column, pa.array(["p", "q", "r"] * 100)], names=["colour", "class"]))
     assert seen.summary is not None
     colour = seen.summary.canonical().columns["colour"]

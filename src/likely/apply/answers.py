@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 A = TypeVar("A")
-S = TypeVar("S", bound="Answers[Any]")
+S = TypeVar("S", bound="AnswerStream[Any]")
 
 
 class Mismatches:
@@ -66,7 +66,7 @@ def _cells(count: int) -> str:
     return "1 cell" if count == 1 else f"{count:,} cells"
 
 
-class Answers(ABC, Generic[A]):
+class AnswerStream(ABC, Generic[A]):
     """What is answered about each batch of rows, the columns that say it, and what all answers come to."""
 
     names: Sequence[str]

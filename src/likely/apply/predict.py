@@ -24,7 +24,7 @@ from likely.table.source import Source
 
 if TYPE_CHECKING:
     from likely.table.arrow import ArrowBatch
-from likely.apply.answers import Answers, answer_table
+from likely.apply.answers import AnswerStream, answer_table
 
 # Predictions of a whole table, streamed from a source to a file or standard output.
 
@@ -38,7 +38,7 @@ class Predicted:
     remarks: tuple[str, ...]
 
 
-class Predictions(Answers[Posterior]):
+class PredictionStream(AnswerStream[Posterior]):
     """The most probable class of each row, and the probability of every class."""
 
     def __init__(self, model: Model) -> None:
@@ -89,7 +89,7 @@ def predict_table(
         raise SettingError("This model is a density, so there is no class to predict. See `likely score`.")
     taken = by_missing(model, missing_by)
     done = answer_table(
-        lambda: Predictions(taken),
+        lambda: PredictionStream(taken),
         data,
         "-" if path is None else path,
         reading or Reading(),
@@ -121,7 +121,7 @@ class Scored:
         return self.total / self.rows if self.rows else math.nan
 
 
-class Densities(Answers[Posterior]):
+class Densities(AnswerStream[Posterior]):
     """log P(row) of each row; their sum, and the `most` lowest of them."""
 
     names = (DENSITY,)

@@ -82,7 +82,7 @@ STEPS = 10
 
 
 @dataclass(frozen=True)
-class Piece:
+class WindowPiece:
     """Some rows that came together, and go together: their sums, and how many there were (with a class or without)."""
 
     summary: Summary
@@ -123,7 +123,7 @@ class Window:
         self.step = _whole("step", step) or (None if self.rows is None else max(1, self.rows // STEPS))
         if self.rows is not None and self.step is not None and self.step > self.rows:
             raise SettingError(f"step is {self.step:,}, but the window keeps {self.rows:,} rows. Take a smaller step.")
-        self.pieces: tuple[Piece, ...] = ()
+        self.pieces: tuple[WindowPiece, ...] = ()
         self.came = 0
         """Rows that ever came."""
         self._learner = learner or default_learner("sums").learner
@@ -164,7 +164,7 @@ class Window:
             )
         return with_loss(model, self._loss)
 
-    def _moved(self, source: Source, first: Model, how: Reading) -> tuple[tuple[Piece, ...], Summary, int]:
+    def _moved(self, source: Source, first: Model, how: Reading) -> tuple[tuple[WindowPiece, ...], Summary, int]:
         pieces, total, came, coarse = list(self.pieces), self._total, 0, False
         like = first.summary.more
         for some in [source] if self.step is None else _cut(source, how, self.step, self._room()):
@@ -176,9 +176,9 @@ class Window:
             came += size
             total = own if total is None else total + own
             if self.step is not None and pieces and pieces[-1].size < self.step:
-                pieces[-1] = Piece(pieces[-1].summary + own, pieces[-1].size + size)
+                pieces[-1] = WindowPiece(pieces[-1].summary + own, pieces[-1].size + size)
             else:
-                pieces.append(Piece(own, size))
+                pieces.append(WindowPiece(own, size))
             while self._too_many(pieces):
                 total = total - pieces.pop(0).summary
                 coarse = coarse or _is_coarse(total)
@@ -194,7 +194,7 @@ class Window:
         full = not self.pieces or self.pieces[-1].size == self.step
         return 0 if full or self.step is None else self.step - self.pieces[-1].size
 
-    def _too_many(self, pieces: Sequence[Piece]) -> bool:
+    def _too_many(self, pieces: Sequence[WindowPiece]) -> bool:
         if len(pieces) < 2:
             return False
         return len(pieces) > self.files if self.files is not None else sum(p.size for p in pieces) > (self.rows or 0)
@@ -253,13 +253,13 @@ class Window:
         return out
 
 
-def _read_piece(kept: State, model: Model) -> Piece:
+def _read_piece(kept: State, model: Model) -> WindowPiece:
     """A piece as a file keeps it: of the same columns as the model of the whole window."""
     summary = Summary.from_state(kept["summary"])
     summary.schema.check_agrees(model.schema)
     require({*summary.more} == {*model.summary.more}, "pieces keep what the whole keeps")
     size = summary.rows + summary.left_out
-    return Piece(summary, read_whole(kept["size"], size, size, "the rows of a piece"))
+    return WindowPiece(summary, read_whole(kept["size"], size, size, "the rows of a piece"))
 
 
 def _whole(name: str, value: int | None) -> int | None:

@@ -17,7 +17,7 @@ from likely.models.loss import Loss
 
 
 @dataclass(frozen=True)
-class Step:
+class BeliefStep:
     """One piece of evidence: its name, and how probable it is under each hypothesis."""
 
     evidence: str
@@ -29,7 +29,7 @@ class Belief:
     """What is believed of some hypotheses after some evidence: prior × likelihood, shared out."""
 
     prior: Mapping[Hashable, Number]
-    steps: tuple[Step, ...] = ()
+    steps: tuple[BeliefStep, ...] = ()
     density: bool = False
     """Whether likelihoods may be densities, which can be above 1."""
     scaled: Mapping[Hashable, Number] | None = field(default=None, repr=False, compare=False)
@@ -78,7 +78,7 @@ class Belief:
         """The likelihood up to a factor that is the same for all hypotheses; it does not underflow."""
         return self.scaled if self.scaled is not None else self.likelihood
 
-    def after(self, step: Step) -> Self:
+    def after(self, step: BeliefStep) -> Self:
         """With one step more, unchecked."""
         scaled = {h: p * step.likelihood[h] for h, p in self.scaled_likelihood.items()}
         most = max((p for h, p in scaled.items() if self.prior[h]), default=0.0)
@@ -201,7 +201,7 @@ def _prior_alone(belief: Belief) -> str:
     return align_columns([("hypothesis", "prior"), *rows], {1})
 
 
-def _step(before: Belief, step: Step, steps: int) -> str:
+def _step(before: Belief, step: BeliefStep, steps: int) -> str:
     """One piece of evidence: what was believed times how probable it is, the sum, and each share of it."""
     own, k = before.posterior, len(before.steps)
     products = {h: p * step.likelihood[h] for h, p in own.items()}

@@ -12,12 +12,24 @@ import numpy as np
 
 from likely.classroom.pictures import with_margin
 from likely.evaluate.attributes.plane import places
-from likely.present.charts.drawing import COLOURS, Axis, Chart, Frame, at, colour, escape_text, line, path, svg, text
+from likely.present.charts.drawing import (
+    COLOURS,
+    Chart,
+    ChartAxis,
+    ChartFrame,
+    at,
+    colour,
+    escape_text,
+    line,
+    path,
+    svg,
+    text,
+)
 from likely.present.charts.planes import ellipse_points, filled_region, join_segments, level_segments
 from likely.present.words import number, percent
 
 if TYPE_CHECKING:
-    from likely.classroom.pictures import Ball, StraightLine, TwoNumbers
+    from likely.classroom.pictures import DrawnBall, StraightLine, TwoNumbers
 
 SIZE = (640.0, 360.0)
 """Width and height where none are said: half of a slide of 1280 by 720."""
@@ -38,7 +50,7 @@ MARKS = (
 
 def draw_two_numbers(found: TwoNumbers, size: tuple[float, float] = SIZE) -> Chart:
     """Regions, contours, ellipses, points, the ball of neighbours and the point that is asked about."""
-    frame = _frame(Axis(*found.x_range, found.x), Axis(*found.y_range, found.y), size)
+    frame = _frame(ChartAxis(*found.x_range, found.x), ChartAxis(*found.y_range, found.y), size)
     body, told = [], []
     if found.regions is not None:
         known = sorted({*found.regions.ravel().tolist()} - {-1})
@@ -76,7 +88,7 @@ def draw_straight_line(found: StraightLine, size: tuple[float, float] = SIZE) ->
     across = with_margin(min(xs), max(xs))
     heights = [*ys, *(found.constant + found.slope * x for x in across)]
     up = with_margin(min(heights), max(heights))
-    frame = _frame(Axis(*across, found.x), Axis(*up, found.y), size)
+    frame = _frame(ChartAxis(*across, found.x), ChartAxis(*up, found.y), size)
     inside = []
     for x, y in found.points:
         on = frame.up(found.constant + found.slope * x)
@@ -107,7 +119,7 @@ def draw_normal(
     """The density with the area between two values, which is how probable it is to lie between them."""
     ends = (mean - 4 * deviation, mean + 4 * deviation)
     peak = 1 / (deviation * math.sqrt(2 * math.pi))
-    frame = _frame(Axis(*ends, "x"), Axis(0.0, 1.08 * peak, "density"), size)
+    frame = _frame(ChartAxis(*ends, "x"), ChartAxis(0.0, 1.08 * peak, "density"), size)
 
     def density(x: float) -> float:
         return peak * math.exp(-(((x - mean) / deviation) ** 2) / 2)
@@ -131,11 +143,11 @@ def _bound(value: float) -> str:
     return number(value) if math.isfinite(value) else ("∞" if value > 0 else "−∞")
 
 
-def _frame(x: Axis, y: Axis, size: tuple[float, float]) -> Frame:
-    return Frame(x, y, LEFT, TOP, size[0] - LEFT - RIGHT, size[1] - TOP - BELOW)
+def _frame(x: ChartAxis, y: ChartAxis, size: tuple[float, float]) -> ChartFrame:
+    return ChartFrame(x, y, LEFT, TOP, size[0] - LEFT - RIGHT, size[1] - TOP - BELOW)
 
 
-def _clip(frame: Frame) -> str:
+def _clip(frame: ChartFrame) -> str:
     place = f'x="{at(frame.left)}" y="{at(frame.top)}" width="{at(frame.width)}" height="{at(frame.height)}"'
     return f'<clipPath id="frame"><rect {place}/></clipPath>'
 
@@ -144,7 +156,7 @@ def _tint(found: TwoNumbers, k: int) -> str:
     return colour(k, len(found.classes))
 
 
-def _points(found: TwoNumbers, frame: Frame) -> list[str]:
+def _points(found: TwoNumbers, frame: ChartFrame) -> list[str]:
     """One path for the points of each class."""
     out = []
     for k in range(len(found.classes)):
@@ -166,7 +178,7 @@ def _key(found: TwoNumbers, y: float) -> str:
     return "".join(out)
 
 
-def _means(found: TwoNumbers, frame: Frame) -> list[str]:
+def _means(found: TwoNumbers, frame: ChartFrame) -> list[str]:
     """The mean of each class as a square with its name."""
     out = []
     for k, mean in (found.means or {}).items():
@@ -176,7 +188,7 @@ def _means(found: TwoNumbers, frame: Frame) -> list[str]:
     return out
 
 
-def _contours(found: TwoNumbers, frame: Frame) -> list[str]:
+def _contours(found: TwoNumbers, frame: ChartFrame) -> list[str]:
     out = []
     for k, field in (found.contours or {}).items():
         xs = [frame.across(x) for x in places(found.x_range, field.shape[1]).tolist()]
@@ -186,7 +198,7 @@ def _contours(found: TwoNumbers, frame: Frame) -> list[str]:
     return out
 
 
-def _ball(found: TwoNumbers, ball: Ball, frame: Frame) -> list[str]:
+def _ball(found: TwoNumbers, ball: DrawnBall, frame: ChartFrame) -> list[str]:
     """The ball, and rings around the rows in it."""
     assert found.answer is not None
     x, y = frame.across(found.answer.x), frame.up(found.answer.y)
@@ -207,7 +219,7 @@ def _ball(found: TwoNumbers, ball: Ball, frame: Frame) -> list[str]:
     return out
 
 
-def _answer(found: TwoNumbers, frame: Frame) -> list[str]:
+def _answer(found: TwoNumbers, frame: ChartFrame) -> list[str]:
     """The point, and what is said of it."""
     answer = found.answer
     assert answer is not None
@@ -221,7 +233,7 @@ def _answer(found: TwoNumbers, frame: Frame) -> list[str]:
     return [cross, text(LEFT, 16, said, "title", most=100)]
 
 
-def _sideways(found: StraightLine, frame: Frame, x: float) -> str:
+def _sideways(found: StraightLine, frame: ChartFrame, x: float) -> str:
     """The density of the noise at one x, drawn to the right of it."""
     middle, wide = found.constant + found.slope * x, frame.width * 0.07
     points = []

@@ -9,7 +9,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from likely.classroom import belief
-from likely.classroom.belief import Belief, Step
+from likely.classroom.belief import Belief, BeliefStep
 from likely.classroom.writing import match_value
 from likely.errors import SettingError, nearest, shown
 from likely.models.fractions import (
@@ -210,7 +210,7 @@ class Bayes(Belief):
         """
         name = evidence or (EVIDENCE if not self.steps else f"evidence {len(self.steps) + 1}")
         read = _likelihood({**(likelihood or {}), **values}, self.hypotheses, name, self.density)
-        out = self.after(Step(name, read))
+        out = self.after(BeliefStep(name, read))
         if not any(p * out.scaled_likelihood[h] for h, p in self.prior.items()):
             raise SettingError(_cannot(self, read, name))
         return out

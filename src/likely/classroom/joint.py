@@ -219,7 +219,7 @@ class Joint(Distribution):
         """A query as on a blackboard: P(A=1 | C=1) = P(A=1, C=1) / P(C=1) = 0.35 / 0.5 = 0.7."""
         return query_text(self, event, given or {})
 
-    def query(self, text: str, fractions: bool = False) -> Answer:
+    def query(self, text: str, fractions: bool = False) -> QueryAnswer:
         """The answer to a question as one writes it: P(A=1 | C=1), P(A=1 or B=1), P(A | C).
 
         Names and values are bare, or in quotes (doubled inside) where they hold `,`, `|`, `=`, `or`, `and`.
@@ -404,7 +404,7 @@ def _check_apart(names: tuple[str, ...], others: tuple[str, ...]) -> None:
 
 
 @dataclass(frozen=True)
-class Answer:
+class QueryAnswer:
     """The answer to a query: a number, or a table; `working` is it as on a blackboard."""
 
     query: Query
@@ -416,7 +416,7 @@ class Answer:
         return self.working
 
 
-def ask(joint: Joint, query: Query, fractions: bool = False) -> Answer:
+def ask(joint: Joint, query: Query, fractions: bool = False) -> QueryAnswer:
     """The answer, with its working, in `fractions` alone if asked."""
     if query.names:
         table: Joint | Conditional
@@ -424,11 +424,11 @@ def ask(joint: Joint, query: Query, fractions: bool = False) -> Answer:
             table = conditional(joint, query.names, query.given_names)
         else:
             table = joint.marginal(*query.names, given=query.given or None)
-        return Answer(query, None, table, f"{query}\n{table.text(fractions=fractions or None)}")
+        return QueryAnswer(query, None, table, f"{query}\n{table.text(fractions=fractions or None)}")
     value = joint.p_any(query.events, given=query.given)
     if len(query.events) == 1:
-        return Answer(query, value, None, query_text(joint, query.events[0], query.given, fractions))
-    return Answer(query, value, None, any_text(joint, query.events, query.given, fractions))
+        return QueryAnswer(query, value, None, query_text(joint, query.events[0], query.given, fractions))
+    return QueryAnswer(query, value, None, any_text(joint, query.events, query.given, fractions))
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import numpy as np
 from likely.classroom.distribution import names_of as distinct
 from likely.classroom.distribution import sorted_levels
 from likely.classroom.hypotheses import bayes_error
-from likely.classroom.joint import Answer, Conditional, Independence, Joint
+from likely.classroom.joint import Conditional, Independence, Joint, QueryAnswer
 from likely.classroom.pages import read_joint
 from likely.classroom.query import Query, ending, parse_event, parse_names, probability_writer, write_number
 from likely.classroom.writing import event_text
@@ -239,7 +239,7 @@ class JointStudy:
     """Under the condition, if there is one."""
     given: str
     """The condition as a query writes it; empty without one."""
-    answers: tuple[Answer, ...]
+    answers: tuple[QueryAnswer, ...]
     independence: tuple[Independence, ...]
     rule: BestRule | None
     log_likelihood: float | None

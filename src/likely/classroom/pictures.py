@@ -48,7 +48,7 @@ Spread = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
-class Answer:
+class LearnerAnswer:
     """What a learner says of one point."""
 
     x: float
@@ -62,7 +62,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Ball:
+class DrawnBall:
     """The k nearest rows of a point: the ball that reaches the farthest of them, and how many of each class it has."""
 
     k: int
@@ -103,8 +103,8 @@ class TwoNumbers:
     """By class, its density at each place as a share of its greatest."""
     regions: NDArray[np.intp] | None = None
     """(LINES, COLUMNS): the class that is named at each place, from the lowest y; -1 none."""
-    answer: Answer | None = None
-    ball: Ball | None = None
+    answer: LearnerAnswer | None = None
+    ball: DrawnBall | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -317,7 +317,7 @@ def _with_learner(
             notes.append(f"No contours: {found.learner} has no density of a row given its class.")
     if place is not None:
         one = model.posterior({found.x: place[0], found.y: place[1]})
-        found = replace(found, answer=Answer(*place, tuple(one.classes), tuple(one.matrix[0].tolist())))
+        found = replace(found, answer=LearnerAnswer(*place, tuple(one.classes), tuple(one.matrix[0].tolist())))
     return found
 
 
@@ -332,7 +332,7 @@ def _units(model: Model, names: tuple[str, str], rows: Floats, scale: bool) -> t
 
 def _ball(
     rows: Floats, place: tuple[float, float], k: int, units: tuple[Floats, bool], classes: tuple[str, ...]
-) -> Ball:
+) -> DrawnBall:
     """The rows nearest to a point that weigh k together, and all as far as the last of them."""
     unit, city = units
     each = np.abs(rows[:2].T - place) / unit
@@ -344,7 +344,7 @@ def _ball(
     near = tuple((*map(float, rows[:2, i]), int(rows[2, i]), float(apart[i])) for i in order)
     counts = np.bincount(rows[2, order].astype(np.intp), rows[3, order], len(classes))
     reach = (radius * unit[0], radius * unit[1]) if radius > 0 else (0.0, 0.0)
-    return Ball(k, radius, (float(reach[0]), float(reach[1])), near, tuple(counts.tolist()), city)  # type: ignore[arg-type]
+    return DrawnBall(k, radius, (float(reach[0]), float(reach[1])), near, tuple(counts.tolist()), city)  # type: ignore[arg-type]
 
 
 # One number as a straight line of another: the points, the line of least squares, and how likely they are by it.

@@ -12,7 +12,7 @@ from typing import Any, Unpack, cast
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.evaluate.attributes.redundancy import Pair, Sampler, holm, outside
+from likely.evaluate.attributes.redundancy import RepeatedPair, Sampler, holm, outside
 from likely.evaluate.crossval.dealing import Dealing, Folds
 from likely.evaluate.crossval.folds import draft_folds
 from likely.evaluate.crossval.validate import Validation, check_whole, require_target, validate
@@ -208,7 +208,7 @@ AS_IT_IS = "as it is"
 
 
 @dataclass(frozen=True)
-class Change:
+class RepeatChange:
     """One way to count a pair once: what cross-validation gives, or why it cannot be done."""
 
     name: str
@@ -236,8 +236,8 @@ class LevelOdds:
 class Counted:
     """A pair that is counted twice, and what might be done about it, the best log loss first."""
 
-    pair: Pair
-    changes: tuple[Change, ...]
+    pair: RepeatedPair
+    changes: tuple[RepeatChange, ...]
     odds: tuple[LevelOdds, ...] = ()
     """Of two that are the same, for each level: what the model says with neither, one, and both of them."""
 
@@ -255,7 +255,7 @@ class Repeats:
     """Of naive Bayes as it is."""
     counted: tuple[Counted, ...]
     """The pairs that matter, the worst first."""
-    pairs: tuple[Pair, ...]
+    pairs: tuple[RepeatedPair, ...]
     """Every pair that was looked at."""
 
     def json(self) -> bytes:
@@ -284,7 +284,7 @@ def without(learner: NaiveBayes, name: str) -> Learner:
     return _Without(replace(learner, blocks=tuple(block for block in fewer if block)), name)
 
 
-def joined(learner: NaiveBayes, pair: Pair) -> NaiveBayes:
+def joined(learner: NaiveBayes, pair: RepeatedPair) -> NaiveBayes:
     """The learner with the two in one block, together with what they are joined with already."""
     near = [block for block in learner.blocks if pair.one in block or pair.other in block]
     whole = tuple(dict.fromkeys([pair.one, pair.other, *(n for block in near for n in block)]))
@@ -341,9 +341,9 @@ def _repeats(source: Source, reading: Reading, learner: NaiveBayes, most: int, f
         ways[f"{k} one"], ways[f"{k} other"] = without(learner, pair.one), without(learner, pair.other)
     tried = validate(source, first, reading, ways, folds, seed) if ways else found
 
-    def change(key: str, name: str, gone: str | None) -> Change:
+    def change(key: str, name: str, gone: str | None) -> RepeatChange:
         scores = tried.scorers[key].read() if key in tried.scorers else None
-        return Change(name, gone is None, gone, scores, tried.refused.get(key, ""))
+        return RepeatChange(name, gone is None, gone, scores, tried.refused.get(key, ""))
 
     counted = []
     for k, pair in enumerate(worst):
@@ -356,7 +356,7 @@ def _repeats(source: Source, reading: Reading, learner: NaiveBayes, most: int, f
     return Repeats(source.name, target.name, total.rows, folds, seed, scores, tuple(counted), pairs)
 
 
-def _level_odds(learner: NaiveBayes, total: Summary, pair: Pair) -> tuple[LevelOdds, ...]:
+def _level_odds(learner: NaiveBayes, total: Summary, pair: RepeatedPair) -> tuple[LevelOdds, ...]:
     """The odds that the model itself gives, level by level."""
     statistic = total.columns[pair.one]
     model = begin(learner, total)
@@ -381,7 +381,7 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _rank_change(change: Change) -> tuple[int, float]:
+def _rank_change(change: RepeatChange) -> tuple[int, float]:
     if change.scores is None:
         return 2, 0.0
     loss = change.scores.log_loss

@@ -13,7 +13,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from likely.errors import SettingError
-from likely.evaluate.attributes.information import Attribute, attributes, entropy, information
+from likely.evaluate.attributes.information import AttributeInformation, attributes, entropy, information
 from likely.evaluate.attributes.redundancy import Sampler, outside
 from likely.evaluate.crossval.dealing import Folds, deal_stratified
 from likely.evaluate.crossval.folds import FoldedRows, draft_folds, sum_folds
@@ -27,7 +27,7 @@ from likely.evaluate.troubles.columns import (
     association_tests,
     dependencies,
 )
-from likely.evaluate.troubles.findings import Finding, TextColumn
+from likely.evaluate.troubles.findings import Finding, TextFinding
 from likely.evaluate.troubles.rows import Copies, Duplicates, EqualRows, Surprise, Suspect, SuspectFinder, repeated_rows
 from likely.intake.engine import Piece
 from likely.intake.reading import GivenLearner, Reading, ReadingOptions, read_arguments, read_learner, with_encoding
@@ -79,7 +79,7 @@ class Checkup:
 class _Examiner:
     """One for each thread: everything that is looked at in one sweep."""
 
-    def __init__(self, total: Summary, found: list[Attribute], models: list[Model], suspects: int) -> None:
+    def __init__(self, total: Summary, found: list[AttributeInformation], models: list[Model], suspects: int) -> None:
         self.sampler = Sampler(total, found)
         self.texts = {name: Duplicates() for name, held in total.columns.items() if isinstance(held, Words)}
         self.cells, self.rows = CellSample(total), Duplicates()
@@ -153,7 +153,7 @@ def _examined(
     suspected = reduce(add, (w.suspects for w in workers))
     pairs = outside(reduce(add, (w.sampler.sample for w in workers)).pairs(), setting_of(chosen, "blocks", ()))
     copies = {name: reduce(add, (w.texts[name] for w in workers)).copies() for name in workers[0].texts}
-    texts = tuple(TextColumn(a.words, copies[a.name]) for a in found if a.words is not None)
+    texts = tuple(TextFinding(a.words, copies[a.name]) for a in found if a.words is not None)
     each = association_tests(total, found)
     order = _order(sum(w.order for w in workers), total)
     contents = reduce(add, (w.rows for w in workers))

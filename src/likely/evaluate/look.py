@@ -11,9 +11,16 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from likely.errors import ColumnError, SettingError, nearest, shown
-from likely.evaluate.attributes.information import Attribute, CellEvidence, attributes, entropy, evidence, information
-from likely.evaluate.attributes.plane import Plane, PlaneSampler, worth_a_picture
-from likely.evaluate.attributes.redundancy import Pair, Sampler, outside
+from likely.evaluate.attributes.information import (
+    AttributeInformation,
+    CellEvidence,
+    attributes,
+    entropy,
+    evidence,
+    information,
+)
+from likely.evaluate.attributes.plane import ClassPlane, PlaneSampler, worth_a_picture
+from likely.evaluate.attributes.redundancy import RepeatedPair, Sampler, outside
 from likely.evaluate.crossval.dealing import Dealing, Folds
 from likely.evaluate.crossval.folds import draft_folds
 from likely.evaluate.crossval.temperature import Sharpened, sharpened
@@ -22,7 +29,7 @@ from likely.evaluate.scores.intervals import ClassScores, Intervals, Measure, Pa
 from likely.evaluate.scores.ranking import Ranking, Reliability, calibrations, rankings
 from likely.evaluate.scores.scores import LossScores, Scores, is_better, loss_scores
 from likely.evaluate.troubles.columns import placeholder_findings
-from likely.evaluate.troubles.findings import TextColumn, date_findings, leak_findings, look_findings, without_sentence
+from likely.evaluate.troubles.findings import TextFinding, date_findings, leak_findings, look_findings, without_sentence
 from likely.evaluate.troubles.rows import Copies, Duplicates, RepeatedRows, repeated_rows
 from likely.intake.engine import Piece
 from likely.intake.reading import GivenLearner, Reading, ReadingOptions, read_arguments, read_learner, with_encoding
@@ -49,12 +56,12 @@ LEARNER = "learner"
 class SweepResult:
     """What the sweep brought home."""
 
-    pairs: tuple[Pair, ...]
+    pairs: tuple[RepeatedPair, ...]
     """Attributes that repeat each other."""
     rows: RepeatedRows
     texts: dict[str, Copies]
     """Texts that occur more than once, by column."""
-    plane: Plane | None
+    plane: ClassPlane | None
 
     def dealt_by_content(self) -> SweepResult:
         """The same where equal rows were held out together: copies of texts are apart only where their rows differ."""
@@ -71,7 +78,7 @@ class SweepResult:
 class Collector:
     """Takes the pieces of one thread."""
 
-    def __init__(self, total: Summary, found: list[Attribute], plane: tuple[str, str] | None = None) -> None:
+    def __init__(self, total: Summary, found: list[AttributeInformation], plane: tuple[str, str] | None = None) -> None:
         self.sampler = Sampler(total, found)
         self.plane = None if plane is None else PlaneSampler(total, plane)
         self.texts = {name: Duplicates() for name, held in total.columns.items() if isinstance(held, Words)}
@@ -96,7 +103,7 @@ class LookSweep:
         """Whether the two numbers that tell most are to be drawn."""
         self.only = ""
         """The text column that the learner's models know alone, if there is one."""
-        self.attributes: list[Attribute] = []
+        self.attributes: list[AttributeInformation] = []
         self._total: Summary | None = None
 
     def __call__(self, total: Summary) -> Collector:
@@ -135,7 +142,9 @@ def alone_name(column: str) -> str:
     return f"{column} alone"
 
 
-def with_predicted(attribute: Attribute, confusion: Sequence[Sequence[float]], rows: float) -> Attribute:
+def with_predicted(
+    attribute: AttributeInformation, confusion: Sequence[Sequence[float]], rows: float
+) -> AttributeInformation:
     """A text with what the class that it alone leads to, out of fold, tells about the target, if that is more.
 
     Whatever is worked out from a text tells no more than the text does, so this too is a least.
@@ -281,9 +290,9 @@ class Look:
     trust: Trust
     attributes: tuple[AttributeBits, ...]
     evidence: tuple[CellEvidence, ...]
-    redundant: tuple[Pair, ...]
+    redundant: tuple[RepeatedPair, ...]
     """Every pair of attributes that was looked at, those that push the odds farthest first."""
-    texts: tuple[TextColumn, ...] = ()
+    texts: tuple[TextFinding, ...] = ()
     """The words of each text column that tell most, and copies of texts."""
     leaks: tuple[str, ...] = ()
     """Columns that alone give the class away, or look like identifiers that do; the first warnings are about them."""
@@ -291,7 +300,7 @@ class Look:
     """The accuracy of the same learner, judged in the same way, without these columns; None where it was not tried."""
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
-    plane: Plane | None = None
+    plane: ClassPlane | None = None
     """The picture of the two numbers that tell most, where it was asked for."""
     model: Model | None = field(default=None, repr=False, compare=False)
     """What the learner believes after all rows; None where it would have to be searched for, and no page was wanted."""
@@ -468,7 +477,7 @@ def _record(
     found: Validation,
     dealing: Dealing,
     learner: Learner,
-    told: list[Attribute],
+    told: list[AttributeInformation],
     seen: SweepResult,
     trust: Trust,
     schema: Schema,
@@ -482,7 +491,7 @@ def _record(
     if scorer.chosen is not None and baseline.chosen is not None:
         decisions = loss_scores(scorer.chosen, baseline.chosen, found.times)
     bounds = found.bounds(LEARNER)
-    texts = tuple(TextColumn(a.words, seen.texts[a.name]) for a in told if a.words is not None)
+    texts = tuple(TextFinding(a.words, seen.texts[a.name]) for a in told if a.words is not None)
     twice = seen.pairs if has_trait(learner, "independent") else ()
     accuracy = bounds.accuracy if decisions is None else None
     least = FOLDS if dealing.dealt == "content" else min(found.folds, FOLDS)
@@ -519,7 +528,7 @@ def _record(
     )
 
 
-def _by_themselves(sweep: LookSweep, found: Validation) -> list[Attribute]:
+def _by_themselves(sweep: LookSweep, found: Validation) -> list[AttributeInformation]:
     """The attributes, the most informative first; texts with what models of them alone name out of fold."""
     out = []
     for attribute in sweep.attributes:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.intake.observe import Observation, Plan, assemble_summary
+from likely.intake.observe import Observation, ObservationPlan, assemble_summary
 from likely.intake.reading import Reading
 from likely.intake.summarize import Engine, LocalEngine, More, Sweeper
 from likely.sums.summary import Summary
@@ -39,7 +39,7 @@ class _Counts:
     cells: ArrowBatch
     times: NDArray[np.int64]
 
-    def observe(self, plan: Plan) -> Observation:
+    def observe(self, plan: ObservationPlan) -> Observation:
         out = Observation(plan)
         out.update(self.cells, times=self.times)
         return out
@@ -91,18 +91,20 @@ class DatabaseEngine(LocalEngine):
     def guess(self, reading: Reading) -> Schema | None:
         return None if self.counts is not None else super().guess(reading)
 
-    def observe(self, plan: Plan) -> Observation:
+    def observe(self, plan: ObservationPlan) -> Observation:
         counts = self.counts
         if counts is None:
             return super().observe(plan)
         if plan.schema is not None:
             return self._sum(plan.schema, counts)
-        out = super().observe(Plan(tuple(n for n in plan.profiled if n not in counts), None, None, plan.missing))
+        out = super().observe(
+            ObservationPlan(tuple(n for n in plan.profiled if n not in counts), None, None, plan.missing)
+        )
         for name in plan.profiled:
             if name in counts:
-                out.profiles |= counts[name].observe(Plan((name,), missing=plan.missing)).profiles
+                out.profiles |= counts[name].observe(ObservationPlan((name,), missing=plan.missing)).profiles
         if plan.tallied is not None:
-            out.tally = counts[plan.tallied].observe(Plan((), plan.tallied, missing=plan.missing)).tally
+            out.tally = counts[plan.tallied].observe(ObservationPlan((), plan.tallied, missing=plan.missing)).tally
         return out
 
     def extend(self, summary: Summary, names: frozenset[str], like: More | None) -> More:
@@ -115,7 +117,7 @@ class DatabaseEngine(LocalEngine):
 
     def _sum(self, schema: Schema, counts: dict[str, _Counts]) -> Observation:
         """One summary of columns that were counted and columns that are swept."""
-        out, parts = Observation(Plan.under(schema)), dict[str, Summary]()
+        out, parts = Observation(ObservationPlan.under(schema)), dict[str, Summary]()
         rest = [c.name for c in schema.attributes if c.name not in counts]
         whole = None if schema.target is None else counts[schema.target.name].observe(_of(schema, [])).summary
         if rest or (not schema.attributes and whole is None):
@@ -137,7 +139,7 @@ class DatabaseEngine(LocalEngine):
         return out
 
 
-def _of(schema: Schema, names: Iterable[str]) -> Plan:
+def _of(schema: Schema, names: Iterable[str]) -> ObservationPlan:
     """The sums of some attributes and the target."""
     some = set(names)
-    return Plan.under(schema.with_columns(c for c in schema.columns if c.name in some or c.role == "target"))
+    return ObservationPlan.under(schema.with_columns(c for c in schema.columns if c.name in some or c.role == "target"))

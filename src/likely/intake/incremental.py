@@ -14,7 +14,7 @@ import numpy as np
 
 from likely.errors import ColumnError, shown
 from likely.intake.engine import sweep_sum
-from likely.intake.observe import Observation, Plan, assemble_summary
+from likely.intake.observe import Observation, ObservationPlan, assemble_summary
 from likely.intake.reading import Reading
 from likely.intake.schema import check_rows, check_strays, draft_schema, finalize_schema, plan_observation
 from likely.sums import state
@@ -69,8 +69,10 @@ class IncrementalSummary:
     def update(self, source: Source) -> None:
         """Take in the rows of one piece; one that is refused leaves nothing behind."""
         title, still_open, closed = self._merged(source)
-        draft = draft_schema(title, replace(self.reading, tokens=None), Observation(Plan()))
-        plans = {layer: Plan.under(schema) for layer, schema in self._schemas(draft.schema, still_open).items()}
+        draft = draft_schema(title, replace(self.reading, tokens=None), Observation(ObservationPlan()))
+        plans = {
+            layer: ObservationPlan.under(schema) for layer, schema in self._schemas(draft.schema, still_open).items()
+        }
         plans["nominal"] = replace(plans["nominal"], profiled=tuple(still_open))
         piece = sweep_sum(
             source.batches(plans["nominal"].columns),
@@ -131,7 +133,7 @@ class IncrementalSummary:
         reading = "text" if layer == "nominal" else layer
         return Column(name, layer, "attribute", reading)  # type: ignore[arg-type]
 
-    def _carried(self, layer: str, plan: Plan, closed: dict[str, str]) -> Observation:
+    def _carried(self, layer: str, plan: ObservationPlan, closed: dict[str, str]) -> Observation:
         """What is known of the pieces before, as a layer of all pieces reads them."""
         before = self._layers[layer]
         out = Observation(plan, before.given_up)

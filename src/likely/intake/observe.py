@@ -48,7 +48,7 @@ SHARES = 2
 
 
 @dataclass(frozen=True)
-class Plan:
+class ObservationPlan:
     """What is to be observed of rows."""
 
     profiled: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class Plan:
     """Whether it is a share of another plan, whose schema may be a guess though nothing is profiled here."""
 
     @classmethod
-    def under(cls, schema: Schema) -> Plan:
+    def under(cls, schema: Schema) -> ObservationPlan:
         """Sums alone, under a schema that is known."""
         return cls(schema=schema, missing=schema.missing)
 
@@ -76,17 +76,17 @@ class Plan:
     def is_guess(self) -> bool:
         return self.schema is not None and (bool(self.profiled) or self.tallied is not None or self.is_share)
 
-    def without_sums(self) -> Plan:
+    def without_sums(self) -> ObservationPlan:
         return replace(self, schema=None)
 
-    def without(self, names: frozenset[str]) -> Plan:
+    def without(self, names: frozenset[str]) -> ObservationPlan:
         """The same, but these columns are not summed."""
         if self.schema is None or not names:
             return self
         columns = (replace(c, role="left out") if c.name in names else c for c in self.schema.columns)
         return replace(self, schema=self.schema.with_columns(columns))
 
-    def split(self, threads: int, apart: bool = True, rows: int | None = None) -> list[Plan]:
+    def split(self, threads: int, apart: bool = True, rows: int | None = None) -> list[ObservationPlan]:
         """Plans of a few columns each, which together are this one; itself where there are not many columns.
 
         Every share has the target and the weights of rows; only the first profiles and tallies the target. Where
@@ -105,7 +105,7 @@ class Plan:
             count = max(count, -(-len(names) // MOST_COLUMNS))
         return [self._share(frozenset(names[k::count]), everywhere if k == 0 else set()) for k in range(count)]
 
-    def _share(self, names: frozenset[str], target: set[str | None]) -> Plan:
+    def _share(self, names: frozenset[str], target: set[str | None]) -> ObservationPlan:
         schema = self.schema
         if schema is not None:
             kept = (c for c in schema.columns if c.stored_as in names or c.role in ("target", "weight"))
@@ -126,7 +126,7 @@ class Observation:
     A profiled column that proves to have more levels than any nominal one is given up: it is no longer summed.
     """
 
-    def __init__(self, plan: Plan, given_up: frozenset[str] = frozenset()) -> None:
+    def __init__(self, plan: ObservationPlan, given_up: frozenset[str] = frozenset()) -> None:
         self.plan, self.given_up = plan.without(given_up), given_up
         self._profiles = {name: Profile() for name in plan.profiled}
         self._tally = None if plan.tallied is None else Numbers(1)
@@ -314,7 +314,7 @@ class Observation:
         return out
 
     @classmethod
-    def join_shares(cls, plan: Plan, parts: Sequence[Observation]) -> Observation:
+    def join_shares(cls, plan: ObservationPlan, parts: Sequence[Observation]) -> Observation:
         """The observation by a plan, from those of the same rows by its shares."""
         out = cls(plan, frozenset[str]().union(*(part.given_up for part in parts)))
         for part in parts:
@@ -361,7 +361,7 @@ class Observation:
     def from_state(cls, state: State) -> Observation:
         summary = Summary.from_state(state["summary"]) if "summary" in state else None
         schema = None if summary is None else summary.schema
-        plan = Plan(tuple(state["names"]), state.get("tallied"), schema, tuple(state["missing"]))
+        plan = ObservationPlan(tuple(state["names"]), state.get("tallied"), schema, tuple(state["missing"]))
         out = cls(plan, frozenset(state["given_up"]))
         out.profiles = dict(zip(state["names"], map(Profile.from_state, state["profiles"]), strict=True))
         out.tally = Numbers.from_state(state["tally"]) if "tally" in state else None
@@ -381,7 +381,7 @@ def assemble_summary(schema: Schema, whole: Summary, parts: Mapping[str, Summary
 
 
 def observe_source(
-    source: Source, plan: Plan, threads: int | None = None, progress: Callable[[int], None] | None = None
+    source: Source, plan: ObservationPlan, threads: int | None = None, progress: Callable[[int], None] | None = None
 ) -> Observation:
     """Sweep a source."""
     if not plan.columns and plan.schema is None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from likely.errors import ColumnError, InputError, LikelyError, SettingError, nearest, shown
-from likely.intake.observe import Observation, Plan, observe_source
+from likely.intake.observe import Observation, ObservationPlan, observe_source
 from likely.intake.options import COLUMNS, NAMES, Reading, option_flag, options_about, said_options
 from likely.sums.columns.counts import Counts, Profile
 from likely.sums.columns.numbers import ColumnStatistic, Numbers
@@ -82,7 +82,7 @@ def draft_schema(source: Source, reading: Reading, seen: Observation | None = No
     )
 
 
-def plan_observation(source: Source, reading: Reading, guess: Schema | None = None) -> Plan:
+def plan_observation(source: Source, reading: Reading, guess: Schema | None = None) -> ObservationPlan:
     """What must be seen of a source to draft its schema; it is summed under a guess meanwhile."""
     names = source.schema.names
     for name in [*(reading.types or {}), *(n for n in (reading.target, reading.weight) if n is not None)]:
@@ -92,7 +92,9 @@ def plan_observation(source: Source, reading: Reading, guess: Schema | None = No
         parse_kind(kind, name, "text")  # what nobody can say is refused before any work is done
     if reading.target is not None and reading.target == reading.weight:
         raise SettingError(f"Column {shown(reading.target)} cannot be both the target and the weight.")
-    return Plan(tuple(_text_columns(source, reading)), _tallied_target(source, reading), guess, missing_tokens(reading))
+    return ObservationPlan(
+        tuple(_text_columns(source, reading)), _tallied_target(source, reading), guess, missing_tokens(reading)
+    )
 
 
 def _text_columns(source: Source, reading: Reading) -> list[str]:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from unicodedata import unidata_version
 
 from likely.errors import EncodingError, FileFormatError, InputError, LikelyError, SettingError, shown
-from likely.intake.observe import Observation, Plan
+from likely.intake.observe import Observation, ObservationPlan
 from likely.intake.options import COLUMNS, FILE, options_about
 from likely.intake.reading import Progress, Reading, tell_left_out
 from likely.intake.schema import draft_first_rows, draft_schema, missing_tokens, plan_observation
@@ -408,7 +408,7 @@ class FileEngine:
             else:
                 yield known[1]
 
-    def observe(self, plan: Plan) -> Observation:
+    def observe(self, plan: ObservationPlan) -> Observation:
         if plan.schema is not None and not plan.is_guess:
             if self._before is not None:
                 self._tell_changes(self._before, plan.schema)
@@ -419,12 +419,12 @@ class FileEngine:
         assert whole is not None
         return whole
 
-    def _look(self, part: _Part, plan: Plan, engine: LocalEngine) -> Observation:
+    def _look(self, part: _Part, plan: ObservationPlan, engine: LocalEngine) -> Observation:
         """How a file looks; its sums under the guess are kept for when they prove right."""
         seen = engine.observe(plan)
         self.kept.check(part.file)
         if plan.schema is not None and seen.sums_under(plan.schema) is not None:
-            sums = Observation(Plan.under(plan.schema))
+            sums = Observation(ObservationPlan.under(plan.schema))
             sums.summary = seen.summary
             sums.strays.update(seen.strays)
             self.kept.put(part.file, self._own(part.file), "likely", sums.state(), self._under(part, plan.schema))
@@ -437,7 +437,7 @@ class FileEngine:
     def _under(self, part: _Part, schema: Schema) -> str:
         return key_of(_bare(schema), _types(part.source))
 
-    def _sum(self, part: _Part, plan: Plan, engine: LocalEngine) -> Observation:
+    def _sum(self, part: _Part, plan: ObservationPlan, engine: LocalEngine) -> Observation:
         """The sums of a file, kept or swept."""
         assert plan.schema is not None
         own, under = self._own(part.file), self._under(part, plan.schema)

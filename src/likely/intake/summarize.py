@@ -11,7 +11,7 @@ import numpy as np
 
 from likely.errors import ColumnError, SettingError, shown
 from likely.intake.engine import Piece, RowCache, piece_rows, sweep_sum
-from likely.intake.observe import Observation, Plan, observe_source
+from likely.intake.observe import Observation, ObservationPlan, observe_source
 from likely.intake.reading import Reading, read_arguments, with_encoding
 from likely.intake.schema import (
     Draft,
@@ -151,7 +151,7 @@ class Engine(Protocol):
         """How the table is probably read, to be summed so while it is observed; None where there is no telling."""
         ...
 
-    def observe(self, plan: Plan) -> Observation:
+    def observe(self, plan: ObservationPlan) -> Observation:
         """The observation of all rows."""
         ...
 
@@ -174,7 +174,7 @@ class LocalEngine:
     def guess(self, reading: Reading) -> Schema | None:
         return guess_schema(self.title, reading, self.title)
 
-    def observe(self, plan: Plan) -> Observation:
+    def observe(self, plan: ObservationPlan) -> Observation:
         return observe_source(self.title, plan, self.reading.threads, self.reading.progress)
 
     def extend(self, summary: Summary, names: frozenset[str], like: More | None) -> More:
@@ -213,7 +213,7 @@ def observe_table(engine: Engine, reading: Reading) -> tuple[Draft, Summary, dic
             return draft, sums, seen.strays
     else:
         draft = draft_schema(engine.title, reading)
-    seen = engine.observe(Plan.under(draft.schema))
+    seen = engine.observe(ObservationPlan.under(draft.schema))
     assert seen.summary is not None
     return draft, seen.summary, seen.strays
 
@@ -348,7 +348,7 @@ def _inspect(source: Source, reading: Reading) -> TableReading:
     draft = draft_schema(source, reading, seen)
     sums, strays = seen.sums_under(draft.schema), seen.strays
     if sums is None:
-        second = engine.observe(Plan.under(draft.schema))
+        second = engine.observe(ObservationPlan.under(draft.schema))
         assert second.summary is not None
         sums, strays = second.summary, second.strays
     check_strays(draft, strays, sums.rows + sums.left_out)

@@ -13,8 +13,8 @@ from likely.errors import SettingError, shown
 from likely.models.contracts import Model
 from likely.models.drawing import DrawnRows, chance, number_cells
 from likely.models.factors.bins import ValueTally, edges_of, rule_for
-from likely.models.factors.joint import CellSettings, CutSettings, Table, binned_joint_table, table
-from likely.models.factors.normal import CovarianceSettings, Normal, normal, scatter
+from likely.models.factors.joint import CellSettings, CutSettings, JointCounts, binned_joint_table, table
+from likely.models.factors.normal import CovarianceSettings, NormalFactor, normal, scatter
 from likely.models.fractions import Quotient, log_of
 from likely.models.model import learnable
 from likely.models.posterior import Posterior
@@ -60,7 +60,7 @@ class Normals(Model):
 
     prior: tuple[Quotient, ...]
     log_prior: NDArray[np.float64]
-    normal: Normal
+    normal: NormalFactor
     generative: ClassVar[bool] = True
 
     def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working:
@@ -135,7 +135,7 @@ def joint_working(
     return product_working(model.classes, model.prior, factors, powers, terms, batch, row, posterior)
 
 
-def means_and_covariances(normal: Normal, classes: tuple[str, ...], pooled: bool = False) -> list[Exhibit]:
+def means_and_covariances(normal: NormalFactor, classes: tuple[str, ...], pooled: bool = False) -> list[Exhibit]:
     """The parameters of a normal density for each class, as tables for people."""
     names, shown = normal.names, [c or "(all)" for c in classes]
     out = [Exhibit("Means", ("class", *names), _rows(shown, normal.mean))] if names else []
@@ -176,12 +176,12 @@ SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Joint(Model):
+class JointModel(Model):
     """log P(class) + log P(row of levels | class); missing cells are summed over."""
 
     prior: tuple[Quotient, ...]
     log_prior: NDArray[np.float64]
-    table: Table
+    table: JointCounts
     generative: ClassVar[bool] = True
 
     def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working:
@@ -208,7 +208,7 @@ class Joint(Model):
         return cells_that_weigh(self.table, self.classes, "The cells")
 
 
-def cells_that_weigh(table: Table, classes: tuple[str, ...], what: str) -> tuple[Exhibit, ...]:
+def cells_that_weigh(table: JointCounts, classes: tuple[str, ...], what: str) -> tuple[Exhibit, ...]:
     """The cells that weigh most, as a table for people."""
     if not table.names or not len(table.codes):
         return ()
@@ -275,7 +275,7 @@ class FullBayes(Settings):
     def _has_bins(self, schema: Schema) -> bool:
         return self.density == "table" and any(c.kind in ("number", "date") for c in schema.attributes)
 
-    def learn(self, summary: Summary) -> Normals | Joint:
+    def learn(self, summary: Summary) -> Normals | JointModel:
         """Derive the model. Changes nothing; other settings can be tried on the same summary."""
         summary = learnable(summary)
         kind = density_kind(summary.schema, self.density)
@@ -293,7 +293,7 @@ class FullBayes(Settings):
             cells, notes = binned_joint_table(summary, how, CutSettings(self._edges, self.bins_closed))
         else:
             cells, notes = table(summary, how)
-        return Joint(**about, table=cells, notes=tuple(notes), refuse_unseen=self.unseen == "error")
+        return JointModel(**about, table=cells, notes=tuple(notes), refuse_unseen=self.unseen == "error")
 
     def _edges(self, name: str, tally: ValueTally) -> NDArray[np.float64]:
         return edges_of(tally, rule_for(self.bins, name), self.bin_count, self.bins_closed)

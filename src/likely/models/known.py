@@ -46,7 +46,7 @@ class Shares:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownNormal:
+class NormalKnowledge:
     """`worth` rows of this mean and variance."""
 
     worth: Fraction
@@ -128,12 +128,12 @@ def known_levels(
 
 def known_normals(
     knowledge: Sequence[Knowledge], name: str, classes: Sequence[str], schema: Schema
-) -> tuple[KnownNormal | None, ...]:
+) -> tuple[NormalKnowledge | None, ...]:
     """What is known of a number in each class; empty where nothing is."""
-    found: dict[str | None, KnownNormal] = {}
+    found: dict[str | None, NormalKnowledge] = {}
     for one in knowledge:
         if one.attribute == name and one.mean is not None and one.deviation is not None:
-            normal = KnownNormal(as_written(one.worth), as_written(one.mean), as_written(one.deviation) ** 2)
+            normal = NormalKnowledge(as_written(one.worth), as_written(one.mean), as_written(one.deviation) ** 2)
             found[_class(one.given, schema)] = normal
     return tuple(found.get(c, found.get(None)) for c in classes) if found else ()
 

@@ -58,7 +58,7 @@ class Effect:
 
 
 @dataclass(frozen=True)
-class Grid:
+class EffectGrid:
     """What two attributes say together, beyond what each says by itself."""
 
     names: tuple[str, str]
@@ -249,7 +249,7 @@ def coarsen(effect: Effect, most: int) -> Effect:
     return replace(effect, labels=tuple(effect.call(edges)), edges=edges, weight=weight, logs=logs)
 
 
-def pair_grid(model: Model, pair: PairTable, power: float, most: int) -> Grid:
+def pair_grid(model: Model, pair: PairTable, power: float, most: int) -> EffectGrid:
     """What a pair says, in at most so many steps of each attribute.
 
     Steps are weighed by what each attribute has in training by itself: how often two values meet is not kept.
@@ -270,7 +270,7 @@ def pair_grid(model: Model, pair: PairTable, power: float, most: int) -> Grid:
         weights.append(np.array([own[run].sum() for run in runs]))
         labels.append(tuple(_called(axis, place, levels, [order[run] for run in runs], bin_caller(model, axis.name))))
     one, other = (axis.name for axis in pair.axes)
-    return Grid((one, other), (labels[0], labels[1]), (weights[0], weights[1]), table)
+    return EffectGrid((one, other), (labels[0], labels[1]), (weights[0], weights[1]), table)
 
 
 def _signs(lines: Floats) -> Floats:

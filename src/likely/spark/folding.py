@@ -23,7 +23,7 @@ from likely.evaluate.crossval.folds import (
 )
 from likely.evaluate.crossval.validate import Judge, Learners, Validation, check_classes, merge_repeats, validate_rows
 from likely.intake.engine import Piece, piece_rows
-from likely.intake.observe import Observation, Plan
+from likely.intake.observe import Observation, ObservationPlan
 from likely.intake.reading import Reading
 from likely.intake.schema import Draft, draft_schema, guess_schema, plan_observation
 from likely.intake.summarize import LookAtPiece, More, Sweeper, closed_encoder
@@ -233,7 +233,7 @@ class SparkEngine:
         nothing = OneSweepSource(self.title.name, names, self.title.schema, iter(()))
         return None if forms == {"text"} else guess_schema(self.title, reading, nothing)
 
-    def observe(self, plan: Plan) -> Observation:
+    def observe(self, plan: ObservationPlan) -> Observation:
         if not plan.columns and plan.schema is None:
             return Observation(plan)
         return self.spread.sum_task(Observe(plan), plan.columns, Observation)
@@ -300,7 +300,7 @@ class SumFolds:
     def __call__(self, source: Source, part: int) -> Iterator[Answer]:
         folds = self.dealing.folds
         dealer = Stratified(self.schema, folds, self.dealing.seed, self.places.before[part])
-        seen, start = FoldObservation.empty(Plan.under(self.schema), dealer, folds), self.places.start(part)
+        seen, start = FoldObservation.empty(ObservationPlan.under(self.schema), dealer, folds), self.places.start(part)
         for batch in source.batches(self.schema.stored):
             seen.take(dealer.place(batch, start), start)
             start += batch.num_rows

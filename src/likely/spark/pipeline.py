@@ -166,7 +166,7 @@ class LikelyClassificationModel(_Columns, SparkModel, MLReadable, MLWritable):  
 
     @classmethod
     def read(cls) -> MLReader[LikelyClassificationModel]:
-        return _Reader()
+        return _ModelReader()
 
 
 class _Writer(MLWriter):
@@ -183,7 +183,7 @@ class _Writer(MLWriter):
         held.coalesce(1).write.mode("overwrite").parquet(f"{path}/model")
 
 
-class _Reader(MLReader[LikelyClassificationModel]):
+class _ModelReader(MLReader[LikelyClassificationModel]):
     def load(self, path: str) -> LikelyClassificationModel:
         metadata = DefaultParamsReader.loadMetadata(path, self.sparkSession)
         cells = self.sparkSession.read.parquet(f"{path}/model").collect()

@@ -14,7 +14,7 @@ import numpy as np
 
 from likely.errors import LikelyError
 from likely.intake.engine import sweep_sum
-from likely.intake.observe import Plan, observe_source
+from likely.intake.observe import ObservationPlan, observe_source
 from likely.intake.summarize import Extension, More
 from likely.models.contracts import Model
 from likely.spark.parcel import error_parts, packed, unpacked
@@ -168,7 +168,7 @@ class Count:
 class Observe:
     """The observation of a part."""
 
-    plan: Plan
+    plan: ObservationPlan
 
     def __call__(self, source: Source, part: int) -> Iterator[Answer]:
         yield 0, to_bytes(observe_source(source, self.plan, 1))

@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
-from likely.apply.answers import Answers, Mismatches
-from likely.apply.decide.decider import Decisions, decider
+from likely.apply.answers import AnswerStream, Mismatches
+from likely.apply.decide.decider import DecisionStream, decider
 from likely.apply.explain.explaining import explain
 from likely.apply.explain.ledger import Unit
-from likely.apply.predict import Predictions
+from likely.apply.predict import PredictionStream
 from likely.errors import SettingError
 from likely.models.contracts import Model
 from likely.models.loss import Loss
@@ -152,16 +152,16 @@ def _check_target(model: Model) -> None:
 def predict_table(model: Model, data: bytes, given: Format, wanted: Format, limits: Limits) -> TableAnswer:
     """Predictions of a whole table, and what was unlike training on the way."""
     _check_target(model)
-    return _answer_table(Predictions(model), data, given, wanted, limits)
+    return _answer_table(PredictionStream(model), data, given, wanted, limits)
 
 
 def decide_table(model: Model, data: bytes, given: Format, wanted: Format, limits: Limits) -> TableAnswer:
     """Decisions about a whole table by the model's own loss, or zero-one."""
     _check_target(model)
-    return _answer_table(Decisions(decider(model)), data, given, wanted, limits)
+    return _answer_table(DecisionStream(decider(model)), data, given, wanted, limits)
 
 
-def _answer_table(answers: Answers[A], data: bytes, given: Format, wanted: Format, limits: Limits) -> TableAnswer:
+def _answer_table(answers: AnswerStream[A], data: bytes, given: Format, wanted: Format, limits: Limits) -> TableAnswer:
     check = TableCheck(limits)
 
     def batches(source: Source) -> Iterator[ArrowBatch]:

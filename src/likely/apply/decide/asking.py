@@ -82,7 +82,7 @@ def ask(
     if found.undefined[0]:
         raise SettingError("The row is impossible under every class, so what to ask next cannot be computed.")
     lacking = [c for c in model.schema.attributes if is_missing(batch.cells[c.name])[0]]
-    asked = _Asked(how.model, batch, found, Costs(how.loss, model.classes))
+    asked = _Question(how.model, batch, found, Costs(how.loss, model.classes))
     questions = [asked.about(c.name) for c in lacking if c.kind != "text"]
     told = (f"What {shown(c.name)} is worth cannot be computed: it is free text." for c in lacking if c.kind == "text")
     asked.notes += told
@@ -93,7 +93,7 @@ def ask(
     return Questions(now, tuple(ranked), (*notes, *asked.notes))
 
 
-class _Asked:
+class _Question:
     """One row, and what becomes of it when a cell is filled in."""
 
     def __init__(self, model: Model, batch: Batch, found: Posterior, costs: Costs) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, ov
 
 import numpy as np
 
-from likely.apply.answers import Answers, answer_table
+from likely.apply.answers import AnswerStream, answer_table
 from likely.apply.decide.familiar import Familiar, familiar
 from likely.apply.decide.missing import HOW_AVERAGED, by_missing, unaveraged
 from likely.apply.decide.priors import NewPrior, prior_of, with_prior
@@ -377,7 +377,7 @@ def decide(
 
 
 @dataclass(frozen=True)
-class Decided:
+class DecidedRows:
     """What happened on the way: rows, how often each action was chosen, and remarks for people."""
 
     rows: int
@@ -387,7 +387,7 @@ class Decided:
     remarks: tuple[str, ...]
 
 
-class Decisions(Answers[Decision]):
+class DecisionStream(AnswerStream[Decision]):
     """The action of each row, with what each action is expected to cost; `each` is handed those of every batch."""
 
     def __init__(self, how: Decider, each: Callable[[Decision], None] | None = None) -> None:
@@ -413,7 +413,7 @@ class Decisions(Answers[Decision]):
     def columns(self, answer: Decision, kept: ArrowBatch | None) -> ArrowBatch:
         return answer.batch(kept)
 
-    def decided(self) -> Decided:
+    def decided(self) -> DecidedRows:
         """What all rows come to."""
         proper = self.model.proper
         remarks = [*self.how.notes, *self.mismatches.remarks()]
@@ -425,7 +425,7 @@ class Decisions(Answers[Decision]):
                 number = "1 row has" if count == 1 else f"{count:,} rows have"
                 remarks.append(f"{number} no action of the loss: {reason}.")
         chosen = dict(zip(self.how.loss.actions, self.times.tolist(), strict=True))
-        return Decided(self.rows, chosen, self.undecided, self.strange, tuple(remarks))
+        return DecidedRows(self.rows, chosen, self.undecided, self.strange, tuple(remarks))
 
 
 def decide_table(
@@ -437,14 +437,14 @@ def decide_table(
     keep: bool = False,
     each: Callable[[Decision], None] | None = None,
     quote_formulas: bool = False,
-) -> Decided:
+) -> DecidedRows:
     """Write the action of every row of `data`, with what each action is expected to cost; without a path, to standard
     output. With `each` nothing is written: it is handed the decision of every batch. `quote_formulas` is as in
     `predict_table`.
     """
     written = None if each is not None else "-" if path is None else path
     done = answer_table(
-        lambda: Decisions(how, each),
+        lambda: DecisionStream(how, each),
         data,
         written,
         reading or Reading(),

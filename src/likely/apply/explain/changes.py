@@ -230,7 +230,7 @@ MOST_CLASSES = 40
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChangeChoice:
     """The cells that an attribute may be changed to: codes of levels, or numbers in order."""
 
     name: str
@@ -271,7 +271,7 @@ def is_plain(term: Column) -> bool:
     return isinstance(term, Slope) or (isinstance(term, Density) and term.kernels is None)
 
 
-def choices(model: Model, batch: Batch, names: list[str], totals: NDArray[np.float64]) -> list[Choice]:
+def choices(model: Model, batch: Batch, names: list[str], totals: NDArray[np.float64]) -> list[ChangeChoice]:
     """What each attribute in `names` could be; those that can be nothing else are left out.
 
     `totals` is the log score of the row, by class: it says where a number alone would turn the decision.
@@ -284,7 +284,7 @@ def choices(model: Model, batch: Batch, names: list[str], totals: NDArray[np.flo
             codes = np.arange(len(cells.labels), dtype=np.int32)
             codes = codes[codes != int(cells.codes[0])]
             if len(codes):
-                out.append(Choice(name, codes, cells.labels))
+                out.append(ChangeChoice(name, codes, cells.labels))
         elif isinstance(statistic, Numbers) and not isinstance(cells, Codes):
             found = _numbers(model, name, statistic, float(cells[0]), totals)
             if found is not None:
@@ -292,7 +292,7 @@ def choices(model: Model, batch: Batch, names: list[str], totals: NDArray[np.flo
     return out
 
 
-def _numbers(model: Model, name: str, numbers: Numbers, now: float, totals: NDArray[np.float64]) -> Choice | None:
+def _numbers(model: Model, name: str, numbers: Numbers, now: float, totals: NDArray[np.float64]) -> ChangeChoice | None:
     values, _ = numbers.tally()
     ends = [*values[[0, -1]].tolist(), *_known_ends(model, name)] if len(values) else _known_ends(model, name)
     if not ends:
@@ -314,7 +314,7 @@ def _numbers(model: Model, name: str, numbers: Numbers, now: float, totals: NDAr
         return None
     own = (additive(model) or {}).get(name)
     complete = bins is not None or (len(totals) < 3 and own is not None and is_plain(own[0]))
-    return Choice(name, np.unique(points), None, whole, model.schema[name].kind == "date", low, high, complete)
+    return ChangeChoice(name, np.unique(points), None, whole, model.schema[name].kind == "date", low, high, complete)
 
 
 def _known_ends(model: Model, name: str) -> list[float]:

@@ -14,7 +14,7 @@ from likely.apply.explain import ledger
 from likely.apply.explain.changes import (
     NODES,
     Budget,
-    Choice,
+    ChangeChoice,
     Pick,
     WordRemoval,
     additive,
@@ -74,7 +74,9 @@ class SingleChange:
         return {**found, "nearest": self.nearest, "farthest": self.farthest}
 
 
-def single_change(choice: Choice, row: QueryRow, decision: str, hits: NDArray[np.bool_], test: Test) -> SingleChange:
+def single_change(
+    choice: ChangeChoice, row: QueryRow, decision: str, hits: NDArray[np.bool_], test: Test
+) -> SingleChange:
     """What the attribute would have to be, all others staying as they are; `hits` are those candidates that do."""
     before = None if row.states[choice.name] == "missing" else row.cells.get(choice.name)
     now = "" if before is None else f" instead of {clean(before)}"
@@ -88,7 +90,7 @@ def single_change(choice: Choice, row: QueryRow, decision: str, hits: NDArray[np
 
 
 def _number(
-    choice: Choice,
+    choice: ChangeChoice,
     before: str | None,
     decision: str,
     now: str,
@@ -132,7 +134,7 @@ def _number(
     return SingleChange(choice.name, before, decision, (), near, far, f"{clean(choice.name)} {span}{now}")
 
 
-def _side(choice: Choice, value: float, beyond: int, does: Callable[[float], bool]) -> str:
+def _side(choice: ChangeChoice, value: float, beyond: int, does: Callable[[float], bool]) -> str:
     """'below 4.75' or 'above 4.75', where the value is the last one before a round number that does not do."""
     edge = float(f"{value:.12g}")
     long = float(f"{edge:.6g}") != edge
@@ -141,7 +143,7 @@ def _side(choice: Choice, value: float, beyond: int, does: Callable[[float], boo
     return f"{'below' if beyond > 0 else 'above'} {number_label(edge)}"
 
 
-def _boundary(choice: Choice, hit: float, miss: float, test: Test) -> float:
+def _boundary(choice: ChangeChoice, hit: float, miss: float, test: Test) -> float:
     """The value nearest to `miss` that still does, `hit` doing and `miss` not."""
     for _ in range(ROUNDS):
         points = (
@@ -160,7 +162,7 @@ def _boundary(choice: Choice, hit: float, miss: float, test: Test) -> float:
     return hit
 
 
-def round_value(choice: Choice, value: float, does: Callable[[float], bool], most: float | None = None) -> float:
+def round_value(choice: ChangeChoice, value: float, does: Callable[[float], bool], most: float | None = None) -> float:
     """The value in as few digits as still do, moved by at most `most` (a fiftieth of the range if not said)."""
     room = (choice.high - choice.low) / 50 if most is None else most
     tried = [math.floor(value / DAY) * DAY, math.ceil(value / DAY) * DAY, round(value)] if choice.date else []
@@ -175,7 +177,7 @@ def round_value(choice: Choice, value: float, does: Callable[[float], bool], mos
     return value
 
 
-def write_value(choice: Choice, value: Any) -> str:
+def write_value(choice: ChangeChoice, value: Any) -> str:
     """A candidate as a file would spell it."""
     if choice.labels is not None:
         return str(choice.labels.names[int(value)])
@@ -190,7 +192,7 @@ is compared with all rows of training."""
 
 
 @dataclass(frozen=True)
-class Change:
+class ValueChange:
     """One value that would have to be another."""
 
     name: str
@@ -214,7 +216,7 @@ class Counterfactual:
     """What is decided as things are; None where nothing can be."""
     towards: str | None
     """What would be decided after the changes; where there are none, what was wanted (None: anything else)."""
-    changes: tuple[Change, ...]
+    changes: tuple[ValueChange, ...]
     posterior: Mapping[str, float]
     """P(class | row) after the changes; before them where there are none."""
     alone: tuple[SingleChange, ...]
@@ -346,7 +348,7 @@ def counterfactual_of(
         target=model.schema.target.name,
         decision=asking.name(asking.now),
         towards=asking.name(int(codes[0])) if values else (None if towards is None else asking.name(int(wanted[0]))),
-        changes=tuple(Change(n, _before(row, n), write_value(by_name[n], v)) for n, v in values.items()),
+        changes=tuple(ValueChange(n, _before(row, n), write_value(by_name[n], v)) for n, v in values.items()),
         posterior=dict(zip(model.classes, after.matrix[0].tolist(), strict=True)),
         alone=alone,
         exact=exact,
@@ -411,7 +413,7 @@ class _Search:
             raise SettingError(f"The decision is {shown(name)} already, so nothing has to change towards it.")
         return np.array([self.names.index(name)], np.intp)
 
-    def posterior(self, values: Mapping[str, NDArray[Any]], found: Sequence[Choice]) -> Posterior:
+    def posterior(self, values: Mapping[str, NDArray[Any]], found: Sequence[ChangeChoice]) -> Posterior:
         """P(class | row) with other values in some columns."""
         rows = len(next(iter(values.values()))) if values else 1
         whole = self.row.batch.take(np.zeros(rows, np.intp))
@@ -425,23 +427,23 @@ class _Search:
         return found if self.loss is None else make_decision(posterior, self.loss, costs=self.costs).codes
 
     def meets(
-        self, values: Mapping[str, NDArray[Any]], found: Sequence[Choice], wanted: NDArray[np.intp]
+        self, values: Mapping[str, NDArray[Any]], found: Sequence[ChangeChoice], wanted: NDArray[np.intp]
     ) -> NDArray[np.bool_]:
         """Which rows of other values would be decided as wanted."""
         return np.isin(self.codes(self.posterior(values, found)), wanted)
 
-    def alone(self, found: Sequence[Choice], wanted: NDArray[np.intp]) -> Iterator[SingleChange]:
+    def alone(self, found: Sequence[ChangeChoice], wanted: NDArray[np.intp]) -> Iterator[SingleChange]:
         """What each attribute would have to be by itself, for each decision that it can lead to."""
         for choice in found:
             codes = self.codes(self.posterior({choice.name: choice.values}, [choice]))
             for code in sorted(set(codes.tolist()) & set(wanted.tolist())):
 
-                def test(values: NDArray[Any], choice: Choice = choice, code: int = code) -> NDArray[np.bool_]:
+                def test(values: NDArray[Any], choice: ChangeChoice = choice, code: int = code) -> NDArray[np.bool_]:
                     return self.meets({choice.name: values}, [choice], np.array([code]))
 
                 yield single_change(choice, self.row, self.names[code], codes == code, test)
 
-    def fewest(self, found: list[Choice], wanted: NDArray[np.intp]) -> tuple[Pick, bool]:
+    def fewest(self, found: list[ChangeChoice], wanted: NDArray[np.intp]) -> tuple[Pick, bool]:
         """The fewest changes, and whether that is sure."""
         pieces = additive(self.model) if self.loss is None else None
         if pieces is None:
@@ -469,7 +471,7 @@ class _Search:
 
     def _by_terms(
         self,
-        found: list[Choice],
+        found: list[ChangeChoice],
         own: NDArray[np.float64],
         tables: list[NDArray[np.float64]],
         wanted: NDArray[np.intp],
@@ -494,7 +496,7 @@ class _Search:
                 best, most = pick, len(pick) - 1
         return best, sure
 
-    def values(self, pick: Pick, found: list[Choice], alone: Sequence[SingleChange]) -> dict[str, object]:
+    def values(self, pick: Pick, found: list[ChangeChoice], alone: Sequence[SingleChange]) -> dict[str, object]:
         """The changes by name, in the order of the schema; numbers as round as will do, one alone the nearest."""
         values = {found[k].name: found[k].values[v] for k, v in sorted(pick)}
         near = {(a.name, a.decision): a.nearest for a in alone if a.nearest is not None}

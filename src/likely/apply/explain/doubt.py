@@ -93,7 +93,7 @@ def variance(terms: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Shares:
+class ShareDoubt:
     """For one key: what is counted for it and against it in each class, and the rows of training among it."""
 
     top: Floats
@@ -101,13 +101,13 @@ class Shares:
     cases: Floats
 
 
-def shares_of(top: Floats, bottom: Floats, seen: Floats, alone: bool = False) -> Shares:
+def shares_of(top: Floats, bottom: Floats, seen: Floats, alone: bool = False) -> ShareDoubt:
     """Numerators and denominators of probabilities, half a row on each side where the model adds nothing to a count.
 
     `alone`: there is no other level, so that nothing is in doubt.
     """
     bare = np.where((top == seen) & (not alone), HALF, 0.0)
-    return Shares(top + bare, np.maximum(bottom - top, 0) + bare, seen)
+    return ShareDoubt(top + bare, np.maximum(bottom - top, 0) + bare, seen)
 
 
 @dataclass
@@ -117,7 +117,7 @@ class LevelDoubt:
     name: str
     keys: Callable[[Batch], Longs]
     """(rows, parts of the key)"""
-    shares: Callable[[tuple[int, ...]], Shares | None]
+    shares: Callable[[tuple[int, ...]], ShareDoubt | None]
     """None where the factor is left out."""
     classes: int
     draws: int
@@ -150,7 +150,7 @@ def of_levels(
 ) -> LevelDoubt:
     """Of a nominal attribute, or of a number that was cut into bins."""
 
-    def shares(key: tuple[int, ...]) -> Shares | None:
+    def shares(key: tuple[int, ...]) -> ShareDoubt | None:
         found = ratio(key[0])
         if found is None:
             return None
@@ -164,7 +164,7 @@ def of_joint_table(name: str, joint: JointTable, draws: int, seed: tuple[int, ..
     counts, extra = joint.counts.floats(), float(joint.extra)
     bottom = np.array([float(n) for n in joint.totals()]) + extra * joint.cells
 
-    def shares(key: tuple[int, ...]) -> Shares | None:
+    def shares(key: tuple[int, ...]) -> ShareDoubt | None:
         codes = np.array(key)
         there = codes >= 0
         if not there.any():

@@ -21,7 +21,7 @@ from likely.apply.explain.ledger import (
     steps_between,
     steps_of_rest,
 )
-from likely.apply.explain.pieces import Piece, pieces_of
+from likely.apply.explain.pieces import EvidencePiece, pieces_of
 from likely.apply.explain.row import QueryRow, read_row
 from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.models.contracts import Model
@@ -125,10 +125,10 @@ def code_of(name: object, classes: Sequence[str]) -> int:
     return classes.index(wanted)
 
 
-def _entries(pieces: Sequence[Piece], classes: tuple[str, ...], a: int, b: int | None) -> tuple[Entry, ...]:
+def _entries(pieces: Sequence[EvidencePiece], classes: tuple[str, ...], a: int, b: int | None) -> tuple[Entry, ...]:
     """Each piece with what it adds to the log odds; parts begin where the pieces before them have led."""
 
-    def made(some: Sequence[Piece], before: NDArray[np.float64] | None) -> tuple[Entry, ...]:
+    def made(some: Sequence[EvidencePiece], before: NDArray[np.float64] | None) -> tuple[Entry, ...]:
         logs = [p.logs for p in some]
         ratios = steps_of_rest(logs, a, before) if b is None else steps_between(logs, a, b)
         out, so_far = [], before

@@ -193,7 +193,7 @@ Kind = Literal["prior", "constant", "value", "block", "all", "part", "rest"]
 
 
 @dataclass(frozen=True)
-class Piece:
+class EvidencePiece:
     """One term of the score: a log for each class, and whose it is."""
 
     name: str
@@ -202,27 +202,27 @@ class Piece:
     cell: str | None = None
     state: State = "known"
     note: str = ""
-    parts: tuple[Piece, ...] = ()
+    parts: tuple[EvidencePiece, ...] = ()
     spans: tuple[Span, ...] = ()
     unknown: int | None = None
 
 
-def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Piece], str | None]:
+def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[EvidencePiece], str | None]:
     """The terms of a row, and the sentence why they are not one for each attribute, where they are not."""
     try:
         terms = model.terms(row.batch)
     except SettingError as error:
         return _whole(model, joint), str(error)
     array, last = terms.array[0], len(terms.names) - (terms.last != "attribute")
-    pieces = [Piece("", terms.first, array[0])]
+    pieces = [EvidencePiece("", terms.first, array[0])]
     factors = {factor.name: factor for factor in model.factors}
     shape = model.shape()
     graph = None if shape is None else graph_of(shape)
     sets, blocks = ({}, {}) if shape is None else (_sets(shape), _blocks(shape))
     alone = _alone(model, row, shape)
-    found: dict[str, Piece] = {}
+    found: dict[str, EvidencePiece] = {}
     together: dict[tuple[str, ...], Floats] = {}
-    wholes: list[Piece] = []
+    wholes: list[EvidencePiece] = []
     for name, logs in zip(terms.names[1:last], array[1:last], strict=True):
         factor = factors.get(name)
         if speakers := model.word_speakers(name):
@@ -243,15 +243,15 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Piece], 
         elif name in blocks:  # that of a member of a pool
             wholes.append(_of_block(name, blocks[name], logs, row))
         elif name not in row.states:  # a member of a pool that takes all values together
-            wholes += [Piece(name, "block", logs)] if logs.any() else []
+            wholes += [EvidencePiece(name, "block", logs)] if logs.any() else []
         else:
             note = _note(graph, name, row, logs)
-            found[name] = Piece(name, "value", logs, row.cells.get(name), row.states[name], note)
+            found[name] = EvidencePiece(name, "value", logs, row.cells.get(name), row.states[name], note)
     for (name, *others), logs in together.items():
         if not others and name in found:
             found[name] = replace(found[name], logs=found[name].logs + logs)
         elif not others and logs.any():
-            found[name] = Piece(name, "value", logs, row.cells.get(name), row.states[name])
+            found[name] = EvidencePiece(name, "value", logs, row.cells.get(name), row.states[name])
     nothing = np.zeros(len(model.classes))
     shared = {axis.name for axes in sets.values() for axis in axes}
     spoken_for = {name for members in blocks.values() for name in members}
@@ -261,7 +261,7 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Piece], 
         out = "is not in the model, so it is ignored"
         if column.name in shared:
             out = "says nothing on its own, only together with others"
-        unused = Piece(column.name, "value", nothing, row.cells.get(column.name), row.states[column.name], out)
+        unused = EvidencePiece(column.name, "value", nothing, row.cells.get(column.name), row.states[column.name], out)
         piece = found.get(column.name, unused)
         if not any(piece is p for p in pieces):  # a block stands where its first attribute does
             pieces.append(piece)
@@ -270,7 +270,7 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Piece], 
     pieces += wholes
     # What normalises scores, or a density that all classes share, is the same for all: it is no evidence.
     if terms.last == "evidence" or (terms.last == "rounding" and _differs(array)):
-        pieces.append(Piece("", "rest", array[-1]))
+        pieces.append(EvidencePiece("", "rest", array[-1]))
     return pieces, None
 
 
@@ -312,10 +312,10 @@ def _has_code(axis: Axis, state: State) -> bool:
     return state == "known" or (state != "unseen" and axis.missing >= 0)
 
 
-def _of_set(names: tuple[str, ...], logs: Floats, row: QueryRow) -> Piece:
+def _of_set(names: tuple[str, ...], logs: Floats, row: QueryRow) -> EvidencePiece:
     """What several attributes say beyond what each says by itself."""
     cells = (f"{n}={row.cells.get(n)}" if row.states[n] == "known" else f"{n} missing" for n in names)
-    return Piece(" × ".join(names), "block", logs, ", ".join(cells))
+    return EvidencePiece(" × ".join(names), "block", logs, ", ".join(cells))
 
 
 def _differs(array: Floats) -> bool:
@@ -324,15 +324,15 @@ def _differs(array: Floats) -> bool:
     return not (np.isfinite(array[-1]).all() and np.ptp(array[-1]) <= rounding)
 
 
-def _of_column(factor: Column, logs: Floats, row: QueryRow, power: float) -> Piece:
+def _of_column(factor: Column, logs: Floats, row: QueryRow, power: float) -> EvidencePiece:
     """An attribute by itself; where its factor can tell parts of the value apart, with these."""
     name, state = factor.name, row.states[factor.name]
     told, each = factor.parts(row.batch.cells[name]) or ((), ())
-    parts = tuple(Piece(str(t), "part", power * np.asarray(v)) for t, v in zip(told, each, strict=True))
-    return Piece(name, "value", logs, row.cells.get(name), state, "", parts)
+    parts = tuple(EvidencePiece(str(t), "part", power * np.asarray(v)) for t, v in zip(told, each, strict=True))
+    return EvidencePiece(name, "value", logs, row.cells.get(name), state, "", parts)
 
 
-def _of_text(speakers: Sequence[tuple[WordWeights, float]], logs: Floats, row: QueryRow) -> Piece:
+def _of_text(speakers: Sequence[tuple[WordWeights, float]], logs: Floats, row: QueryRow) -> EvidencePiece:
     """A text with what each of its words says, all speakers together."""
     first, _ = speakers[0]
     name, state = first.name, row.states[first.name]
@@ -343,7 +343,7 @@ def _of_text(speakers: Sequence[tuple[WordWeights, float]], logs: Floats, row: Q
     for factor, power in speakers:
         for word, each in zip(*factor.parts(cells), strict=True):
             said[word] = said[word] + power * np.asarray(each) if word in said else power * np.asarray(each)
-    parts = tuple(Piece(str(word), "part", each, spans=places.get(word, ())) for word, each in said.items())
+    parts = tuple(EvidencePiece(str(word), "part", each, spans=places.get(word, ())) for word, each in said.items())
     total = sum(map(len, places.values()))
     unknown = total - sum(len(p.spans) for p in parts)
     note = f"{unknown:,} of {total:,} words {'is' if unknown == 1 else 'are'} not known" if unknown else ""
@@ -351,23 +351,23 @@ def _of_text(speakers: Sequence[tuple[WordWeights, float]], logs: Floats, row: Q
         note = "has no words, so it says nothing"
     elif unknown == total > 0:
         note = "none of its words is known, so it says nothing"
-    return Piece(name, "value", logs, text, state, note, parts, unknown=unknown)
+    return EvidencePiece(name, "value", logs, text, state, note, parts, unknown=unknown)
 
 
-def _of_block(name: str, members: tuple[str, ...], logs: Floats, row: QueryRow) -> Piece:
+def _of_block(name: str, members: tuple[str, ...], logs: Floats, row: QueryRow) -> EvidencePiece:
     """Attributes that are modelled together have one term."""
     known = [m for m in members if row.states[m] != "missing"]
     cell = ", ".join(f"{m}={row.cells.get(m)}" for m in known)
-    return Piece(name, "block", logs, cell, "known" if known else "missing")
+    return EvidencePiece(name, "block", logs, cell, "known" if known else "missing")
 
 
-def _whole(model: Model, joint: Floats) -> list[Piece]:
+def _whole(model: Model, joint: Floats) -> list[EvidencePiece]:
     """Where scores are no sum over attributes: the prior, if there is one, and all values together."""
     prior = model.log_prior if model.generative else None
     if prior is None:
-        return [Piece("", "all", joint)]
+        return [EvidencePiece("", "all", joint)]
     rest = np.where(np.isneginf(prior), 0.0, joint - np.where(np.isneginf(prior), 0.0, prior))
-    return [Piece("", "prior", prior), Piece("", "all", rest)]
+    return [EvidencePiece("", "prior", prior), EvidencePiece("", "all", rest)]
 
 
 def _note(graph: Graph | None, name: str, row: QueryRow, logs: Floats) -> str:

@@ -253,7 +253,7 @@ Table: TypeAlias = "NDArray[np.float64]"
 
 
 @dataclass(frozen=True)
-class Attribute:
+class AttributeInformation:
     """One attribute cut into cells: a level, or a bin of numbers, each with its weight in each class."""
 
     name: str
@@ -312,7 +312,7 @@ def rows_a_weight(summary: Summary) -> float:
     return max(1.0, summary.rows / weight) if weight > 0 else 1.0
 
 
-def attributes(summary: Summary) -> list[Attribute]:
+def attributes(summary: Summary) -> list[AttributeInformation]:
     """All attributes, the most informative first."""
     weights = summary.total.floats()
     scale = rows_a_weight(summary)
@@ -327,12 +327,12 @@ def attributes(summary: Summary) -> list[Attribute]:
     return sorted(found, key=lambda a: -a.bits)
 
 
-def _text(told: WordStatistics, whole: float) -> Attribute:
+def _text(told: WordStatistics, whole: float) -> AttributeInformation:
     share = told.bits / whole if whole > 0 else 0.0
-    return Attribute(told.name, told.bits, share, told.missing, (), np.zeros((0, 0)), words=told)
+    return AttributeInformation(told.name, told.bits, share, told.missing, (), np.zeros((0, 0)), words=told)
 
 
-def _attribute(name: str, statistic: Counts | Numbers, whole: float, scale: float, date: bool) -> Attribute:
+def _attribute(name: str, statistic: Counts | Numbers, whole: float, scale: float, date: bool) -> AttributeInformation:
     edges: tuple[float, ...] = ()
     if isinstance(statistic, Counts):
         table = statistic.table[: len(statistic.labels)].floats()
@@ -348,7 +348,7 @@ def _attribute(name: str, statistic: Counts | Numbers, whole: float, scale: floa
     gone, there = float(statistic.other.floats().sum()), float(table.sum())
     missing = gone / (gone + there) if gone + there else 0.0
     bits = information(table, scale) * (1 - missing)
-    return Attribute(name, bits, bits / whole if whole > 0 else 0.0, missing, cells, scale * table, edges)
+    return AttributeInformation(name, bits, bits / whole if whole > 0 else 0.0, missing, cells, scale * table, edges)
 
 
 def _short(edges: tuple[float, ...]) -> tuple[float, ...]:
@@ -364,7 +364,7 @@ def _short(edges: tuple[float, ...]) -> tuple[float, ...]:
     return edges
 
 
-def evidence(found: list[Attribute], classes: tuple[str, ...], most: int = 10) -> list[CellEvidence]:
+def evidence(found: list[AttributeInformation], classes: tuple[str, ...], most: int = 10) -> list[CellEvidence]:
     """The strongest single pieces of evidence, ranked by what remains of each after an allowance for chance."""
     pieces: list[CellEvidence] = []
     for attribute in found:

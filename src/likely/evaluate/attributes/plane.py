@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.errors import LikelyError
-from likely.evaluate.attributes.information import Attribute
+from likely.evaluate.attributes.information import AttributeInformation
 from likely.evaluate.kernels import sample_rows, sample_share
 from likely.intake.engine import Piece
 from likely.intake.summarize import Extension
@@ -42,7 +42,7 @@ ENDS = (0.005, 0.995)
 
 
 @dataclass(frozen=True)
-class Plane:
+class ClassPlane:
     """Everything the picture of two numbers shows."""
 
     x: str
@@ -67,7 +67,7 @@ class Plane:
     """By learner, the number of the class that is named at each place, line by line from the lowest y; -1: none."""
 
 
-def worth_a_picture(found: Sequence[Attribute], total: Summary) -> tuple[str, str] | None:
+def worth_a_picture(found: Sequence[AttributeInformation], total: Summary) -> tuple[str, str] | None:
     """The two numbers that tell most about the target."""
     if not 2 <= len(total.classes) <= MOST_CLASSES:
         return None
@@ -101,7 +101,7 @@ class PlaneSampler:
         out._parts = self._parts + other._parts
         return out
 
-    def drawn(self, total: Summary) -> Plane | None:
+    def drawn(self, total: Summary) -> ClassPlane | None:
         """The picture; None where rows are too few or lie on a line."""
         parts = [part for _, part in sorted(self._parts, key=lambda p: p[0])]
         rows: NDArray[np.float64] = np.concatenate(parts, axis=1) if parts else np.empty((4, 0))
@@ -120,7 +120,7 @@ class PlaneSampler:
             shares.append(float(own[3].sum() / rows[3].sum()))
         if len(codes) < 2:
             return None
-        return Plane(
+        return ClassPlane(
             *self.names,
             ranges[0],
             ranges[1],

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from likely.evaluate.attributes.information import Attribute, attributes
+from likely.evaluate.attributes.information import AttributeInformation, attributes
 from likely.evaluate.kernels import sample_rows, sample_share
 from likely.intake.engine import Piece
 from likely.machinery.distributions import gamma_tail
@@ -240,7 +240,7 @@ FELT = 0.1
 
 
 @dataclass(frozen=True)
-class Pair:
+class RepeatedPair:
     """Two attributes, and how far they repeat each other in rows of one class."""
 
     one: str
@@ -266,11 +266,11 @@ class Pair:
     """Whether both have the same value in every row that was looked at: a fact, which needs no test of chance."""
 
 
-def outside(pairs: Iterable[Pair], blocks: Iterable[Collection[str]]) -> tuple[Pair, ...]:
+def outside(pairs: Iterable[RepeatedPair], blocks: Iterable[Collection[str]]) -> tuple[RepeatedPair, ...]:
     """The same pairs, but those that are joined in a block do not matter: they are counted once."""
     held = list(blocks)
 
-    def joined(pair: Pair) -> bool:
+    def joined(pair: RepeatedPair) -> bool:
         return any(pair.one in block and pair.other in block for block in held)
 
     return tuple(replace(pair, matters=False) if joined(pair) else pair for pair in pairs)
@@ -279,7 +279,7 @@ def outside(pairs: Iterable[Pair], blocks: Iterable[Collection[str]]) -> tuple[P
 class Sample:
     """Codes of some rows: their classes, and levels or bins of the attributes worth comparing (-1 is missing)."""
 
-    def __init__(self, found: list[Attribute], classes: int) -> None:
+    def __init__(self, found: list[AttributeInformation], classes: int) -> None:
         self.attributes = [a for a in found if 2 <= len(a.cells) <= MOST_LEVELS][:MOST_ATTRIBUTES]
         self.classes = classes
         self._rows: list[NDArray[np.int32]] = []
@@ -311,7 +311,7 @@ class Sample:
         out._values = self._values + other._values
         return out
 
-    def pairs(self) -> list[Pair]:
+    def pairs(self) -> list[RepeatedPair]:
         """All pairs, those that push the odds farthest first."""
         if not self._rows:
             return []
@@ -325,7 +325,7 @@ class Sample:
             self._sizes.append(size)
         values = np.concatenate(self._values, axis=1)
         whole = [row.tobytes() for row in values]
-        found: list[tuple[Pair, int, int]] = []
+        found: list[tuple[RepeatedPair, int, int]] = []
         for i, j in combinations(range(len(self.attributes)), 2):
             table = self._table(cells[i], cells[j], group, i, j)
             if table is None:
@@ -333,7 +333,7 @@ class Sample:
             told = repetition(table)
             one, other = self.attributes[i].name, self.attributes[j].name
             same = whole[i] == whole[j] and len(np.unique(values[i])) > 1
-            pair = Pair(one, other, told.bits, told.share, told.p, 1.0, rows=int(table.sum()), same=same)
+            pair = RepeatedPair(one, other, told.bits, told.share, told.p, 1.0, rows=int(table.sum()), same=same)
             found.append((pair, i, j))
         corrected = holm([pair.p for pair, _, _ in found])
         out, wanted = [], MOST_PUSHES
@@ -384,7 +384,7 @@ def _level_hashes(names: Sequence[str]) -> NDArray[np.uint64]:
 class Sampler:
     """Keeps some of the rows of a sweep, to compare attributes with each other."""
 
-    def __init__(self, total: Summary, found: list[Attribute] | None = None) -> None:
+    def __init__(self, total: Summary, found: list[AttributeInformation] | None = None) -> None:
         self.attributes = attributes(total) if found is None else found
         self.sample = Sample(self.attributes, len(total.classes))
         self._share = sample_share(total, SAMPLE)

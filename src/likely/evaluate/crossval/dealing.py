@@ -12,7 +12,7 @@ import numpy as np
 from likely.errors import ColumnError, InputError, SettingError, nearest, shown
 from likely.evaluate import kernels
 from likely.intake.engine import sweep_sum
-from likely.intake.observe import Plan, observe_source
+from likely.intake.observe import ObservationPlan, observe_source
 from likely.intake.reading import Reading
 from likely.intake.schema import Draft
 from likely.machinery.arrays import Ints
@@ -457,7 +457,7 @@ def _target(first: Draft) -> Column:
 
 def _sums(source: Source, first: Draft, reading: Reading, *columns: Column) -> Summary:
     """The sums of the target and of columns that rows are dealt by; every row weighs one."""
-    plan = Plan.under(first.schema.with_columns([*columns, _target(first)]))
+    plan = ObservationPlan.under(first.schema.with_columns([*columns, _target(first)]))
     summary = observe_source(source, plan, reading.threads).summary
     assert summary is not None
     return summary.canonical()

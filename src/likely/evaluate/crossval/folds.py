@@ -22,7 +22,7 @@ from likely.evaluate.crossval.dealing import (
 from likely.evaluate.kernels import rows_by_fold
 from likely.evaluate.troubles.rows import Duplicates, repeated_rows
 from likely.intake.engine import Piece, RowCache, Worker, fits_in_memory, piece_rows, sweep, sweep_sum
-from likely.intake.observe import Observation, Plan
+from likely.intake.observe import Observation, ObservationPlan
 from likely.intake.reading import Reading
 from likely.intake.schema import Draft, check_strays, draft_schema, finalize_schema, guess_schema, plan_observation
 from likely.intake.summarize import Extension, classes_and_weights, closed_encoder
@@ -58,7 +58,7 @@ class FoldObservation:
         self._pairs = Labels()
 
     @classmethod
-    def empty(cls, plan: Plan, dealer: Dealer, parts: int) -> FoldObservation:
+    def empty(cls, plan: ObservationPlan, dealer: Dealer, parts: int) -> FoldObservation:
         assert plan.schema is not None
         seen = Observation(plan)
         seen.summary = Summary(_paired_schema(plan.schema))
@@ -164,10 +164,10 @@ def sum_folds(source: Source, draft: Draft, reading: Reading, deal: Deal) -> Fol
     """The sums of all rows and of each fold, all under one schema; one sweep, where the draft has not made it."""
     if isinstance(draft, FoldDraft) and draft.deal.same_as(deal):
         return draft.observed.sums(draft)
-    return _observe(source, Plan.under(draft.schema), reading, deal).sums(draft)
+    return _observe(source, ObservationPlan.under(draft.schema), reading, deal).sums(draft)
 
 
-def _observe(source: Source, plan: Plan, reading: Reading, deal: Deal) -> FoldObservation:
+def _observe(source: Source, plan: ObservationPlan, reading: Reading, deal: Deal) -> FoldObservation:
     assert plan.schema is not None
     dealer, columns = deal.dealer(plan.schema), plan.columns
     return sweep_sum(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from likely.evaluate.scores.scores import HeldOut
+from likely.evaluate.scores.scores import HeldOutRows
 from likely.models.heldout.weighing import temperature_of
 from likely.models.shapes import temper
 
@@ -36,7 +36,7 @@ class Sharpened:
     """Bits a row with it, out of fold but for this one number."""
 
 
-def sharpened(found: HeldOut) -> Sharpened | None:
+def sharpened(found: HeldOutRows) -> Sharpened | None:
     """The best temperature; None where there are no rows, or some class is impossible whatever it is."""
     step = max(len(found.truth) // MOST_ROWS, 1)
     truth, weight = found.truth.astype(np.intp), found.weight

@@ -26,7 +26,7 @@ from likely.evaluate.scores.intervals import (
     of_scorer,
     scores_by_class,
 )
-from likely.evaluate.scores.scores import Chosen, HeldOut, HeldOutCollector, Scorer, log_odds, merge_held_out
+from likely.evaluate.scores.scores import Chosen, HeldOutCollector, HeldOutRows, Scorer, log_odds, merge_held_out
 from likely.intake.engine import Piece, Worker
 from likely.intake.reading import Reading
 from likely.intake.schema import Draft, check_rows
@@ -179,7 +179,7 @@ class Validation:
     """What the models that a search found say of how it ended, and in how many folds if not in all."""
     parts: dict[str, Parts] = field(default_factory=dict)
     """Scores of each learner, fold by fold of every repeat; row by row where each was left out in turn."""
-    gathered: dict[str, HeldOut] = field(default_factory=dict)
+    gathered: dict[str, HeldOutRows] = field(default_factory=dict)
     """Rows with what was said of them, of those learners that were asked for; of the first repeat."""
     folds: int = 0
     times: int = 1
@@ -501,10 +501,10 @@ def with_answers(found: Validation, name: str, answers: HeldOutAnswers, loss: Lo
         guesses = one in found.scorers and found.scorers[one].always is not None
         return out.always_guessing() if guesses else out
 
-    def gathered(logs: NDArray[np.float64]) -> HeldOut:
+    def gathered(logs: NDArray[np.float64]) -> HeldOutRows:
         places = np.arange(len(truth), dtype=np.int64)
         odds, some = log_odds(np.ascontiguousarray(logs)), len(truth) < found.total.rows
-        return HeldOut(classes, places, truth, answers.weight, odds, fold.astype(np.int32), some)
+        return HeldOutRows(classes, places, truth, answers.weight, odds, fold.astype(np.int32), some)
 
     def parts(logs: NDArray[np.float64], scorer: Scorer) -> Parts:
         # Of one fold there is no spread, and halves of it by which weights were found share their members: there rows

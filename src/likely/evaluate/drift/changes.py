@@ -56,7 +56,7 @@ class Moved:
 
 
 @dataclass(frozen=True)
-class Spread:
+class NumberSpread:
     """Mean and standard deviation of a number in rows of a class, from the exact sums; None where there are none."""
 
     label: str
@@ -77,7 +77,7 @@ class Shift:
     moved: float
     """Share of rows that would have to have another value for the first to be as the second, given the class."""
     cells: tuple[Moved, ...]
-    spreads: tuple[Spread, ...] = ()
+    spreads: tuple[NumberSpread, ...] = ()
     new: tuple[str, ...] = ()
     """Levels that only the second has."""
     gone: tuple[str, ...] = ()
@@ -137,7 +137,7 @@ def of_numbers(one: Numbers, two: Numbers, classes: tuple[str, ...], scales: Sca
     given = smaller_of_two(homogeneity_test(*sides), wilcoxon_test(*ranked))
     overall = smaller_of_two(homogeneity_test(*map(_over_classes, sides)), wilcoxon_test(*map(_over_classes, ranked)))
     spreads = tuple(
-        Spread(label, a[0], b[0], a[1], b[1])
+        NumberSpread(label, a[0], b[0], a[1], b[1])
         for label, a, b in zip(classes, mean_and_deviation(one), mean_and_deviation(two), strict=True)
     )
     return Shift(given, overall, total_variation(*sides), most_moved(sides[0], sides[1], names, classes), spreads)
@@ -288,7 +288,7 @@ class Change:
     text: the largest change of the share of texts that have a word."""
     cells: tuple[Moved, ...]
     """The values that moved, the most surprising first."""
-    spreads: tuple[Spread, ...]
+    spreads: tuple[NumberSpread, ...]
     """Of a number: mean and standard deviation in each class."""
     new_levels: tuple[str, ...]
     gone_levels: tuple[str, ...]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.evaluate.scores.scores import HeldOut, Scorer, total_moments
+from likely.evaluate.scores.scores import HeldOutRows, Scorer, total_moments
 from likely.machinery.distributions import student_bound, student_within
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def of_scorer(scorer: Scorer, ratio: float) -> Parts:
     )
 
 
-def of_rows(found: HeldOut, always: int | None = None) -> Parts:
+def of_rows(found: HeldOutRows, always: int | None = None) -> Parts:
     """Rows that were left out in turn: each is a fold. `always` is the class that all were answered with, if any."""
     matrix, here = found.matrix, np.arange(len(found.truth))
     named = np.where(np.isneginf(found.log_odds).all(axis=1), -1, matrix.argmax(axis=1))
@@ -115,7 +115,7 @@ def of_rows(found: HeldOut, always: int | None = None) -> Parts:
     return Parts(found.weight, right, found.surprise / math.log(2), brier, 1 / max(len(here) - 1, 1))
 
 
-def of_one_side(found: HeldOut, always: int | None = None) -> Parts:
+def of_one_side(found: HeldOutRows, always: int | None = None) -> Parts:
     """Rows that one and the same model predicted: each by itself, independent given that model."""
     return replace(of_rows(found, always), ratio=0.0)
 

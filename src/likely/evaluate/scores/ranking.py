@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.evaluate.scores.intervals import NORMAL, Measure, wilson
-from likely.evaluate.scores.scores import HeldOut
+from likely.evaluate.scores.scores import HeldOutRows
 from likely.machinery.arrays import distinct, quantile
 from likely.sums.tallies import equal_weight_bins
 
@@ -79,7 +79,7 @@ class Ranking:
     lift: Lift
 
 
-def rankings(found: HeldOut) -> dict[str, Ranking]:
+def rankings(found: HeldOutRows) -> dict[str, Ranking]:
     """Of each class against all others; those without rows on either side are left out."""
     out = {}
     for k, name in enumerate(found.classes):
@@ -257,7 +257,7 @@ def _error_by_chance(
     return float(quantile(np.abs(gaps).sum(axis=0) / total.sum(), 0.975))
 
 
-def calibrations(found: HeldOut, positive: str) -> tuple[Reliability, ...]:
+def calibrations(found: HeldOutRows, positive: str) -> tuple[Reliability, ...]:
     """The curve that matters first: of the class asked about, if there are two; else of the class that was named.
 
     Then that of each class, where there are more than two.

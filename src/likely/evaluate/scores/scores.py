@@ -246,7 +246,7 @@ MOST_NUMBERS = 4_000_000
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class HeldOutRows:
     """Rows in the order of the table, with what was said of each class before the row was learned from."""
 
     classes: tuple[str, ...]
@@ -312,7 +312,7 @@ class HeldOutCollector:
         out._ceiling, out._chunks = self._ceiling, self._chunks + other._chunks
         return out
 
-    def read(self) -> HeldOut:
+    def read(self) -> HeldOutRows:
         """All rows that were kept."""
         row = np.concatenate([np.empty(0, np.int64), *(c[0] for c in self._chunks)])
         order = np.argsort(row, kind="stable")
@@ -322,10 +322,10 @@ class HeldOutCollector:
         folds = (np.full(len(c[0]), -1, np.int32) if c[4] is None else c[4] for c in self._chunks)
         fold = np.concatenate([np.empty(0, np.int32), *folds])[order]
         fold = np.where(fold < 0, np.arange(len(fold), dtype=np.int32), fold)
-        return HeldOut(self._classes, row[order], truth, weight, held, fold, self._ceiling >= 0)
+        return HeldOutRows(self._classes, row[order], truth, weight, held, fold, self._ceiling >= 0)
 
 
-def merge_held_out(parts: Iterable[HeldOutCollector]) -> HeldOut:
+def merge_held_out(parts: Iterable[HeldOutCollector]) -> HeldOutRows:
     """What all threads took."""
     first, *others = parts
     for other in others:

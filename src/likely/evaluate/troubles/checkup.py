@@ -9,14 +9,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from likely.errors import shown
-from likely.evaluate.attributes.information import Attribute
-from likely.evaluate.attributes.redundancy import Pair, chance
+from likely.evaluate.attributes.information import AttributeInformation
+from likely.evaluate.attributes.redundancy import RepeatedPair, chance
 from likely.evaluate.troubles.columns import CHANCE, AttributeTests, Dependency, OneClassGroups, placeholder_findings
 from likely.evaluate.troubles.findings import (
     MANY_COPIES,
     MOST_ALIKE,
     Finding,
-    TextColumn,
+    TextFinding,
     gap_findings,
     identifier_findings,
     is_leak,
@@ -60,12 +60,12 @@ class RowOrder:
 def checkup_findings(
     total: Summary,
     tests: Sequence[AttributeTests],
-    cut: Sequence[Attribute],
+    cut: Sequence[AttributeInformation],
     order: RowOrder | None,
     bonds: Sequence[Dependency],
     grouped: Sequence[OneClassGroups],
-    pairs: Sequence[Pair],
-    texts: Sequence[TextColumn],
+    pairs: Sequence[RepeatedPair],
+    texts: Sequence[TextFinding],
     equal: EqualRows,
     by_chance: bool,
 ) -> tuple[Finding, ...]:
@@ -97,7 +97,9 @@ def checkup_findings(
     return tuple(sorted(out, key=lambda f: not f.grave))
 
 
-def _leaks(tests: Sequence[AttributeTests], total: Summary, cut: Sequence[Attribute], of: str) -> Iterator[Finding]:
+def _leaks(
+    tests: Sequence[AttributeTests], total: Summary, cut: Sequence[AttributeInformation], of: str
+) -> Iterator[Finding]:
     by_cut = {a.name: share_told(total, a) for a in cut if a.words is None}
     for t in tests:
         most = max(t.share, by_cut.get(t.name, 0.0))
@@ -106,7 +108,7 @@ def _leaks(tests: Sequence[AttributeTests], total: Summary, cut: Sequence[Attrib
             yield leak(t.name, of, f"{then}from it? To leave it out: {type_option(t.name, 'ignore')}")
 
 
-def _marks(cut: Sequence[Attribute], classes: tuple[str, ...], of: str) -> Iterator[Finding]:
+def _marks(cut: Sequence[AttributeInformation], classes: tuple[str, ...], of: str) -> Iterator[Finding]:
     """Levels that are there in rows of one class, and hardly elsewhere; of two classes this is a leak already."""
     if len(classes) < 3:
         return

@@ -12,7 +12,7 @@ import numpy as np
 from likely.errors import shown
 from likely.evaluate.attributes.information import (
     BINS,
-    Attribute,
+    AttributeInformation,
     attributes,
     documents,
     entropy,
@@ -86,7 +86,7 @@ class AttributeTests:
         return self.p_of_all >= CHANCE and self.p_missing_of_all >= CHANCE
 
 
-def association_tests(summary: Summary, found: list[Attribute] | None = None) -> tuple[AttributeTests, ...]:
+def association_tests(summary: Summary, found: list[AttributeInformation] | None = None) -> tuple[AttributeTests, ...]:
     """Every attribute, the most informative first."""
     weights = summary.total.floats()
     scale = rows_a_weight(summary)

@@ -11,14 +11,14 @@ import numpy as np
 from likely.errors import shown
 from likely.evaluate.attributes.information import (
     NEARLY_ALL,
-    Attribute,
+    AttributeInformation,
     WordStatistics,
     best_cut,
     entropy,
     information,
     rows_a_weight,
 )
-from likely.evaluate.attributes.redundancy import Pair, chance
+from likely.evaluate.attributes.redundancy import RepeatedPair, chance
 from likely.evaluate.scores.intervals import Measure
 from likely.evaluate.troubles.rows import Copies, RepeatedRows
 from likely.machinery.arrays import Floats
@@ -50,7 +50,7 @@ MOST_ALIKE = 3
 
 
 @dataclass(frozen=True)
-class TextColumn:
+class TextFinding:
     """What was counted of a text column: words that tell something, and copies of texts."""
 
     words: WordStatistics
@@ -115,7 +115,7 @@ def reading_findings(schema: Schema, grave: bool) -> Iterator[Finding]:
 
 
 def repeat_findings(
-    pairs: Iterable[Pair], of: str, grave: bool, but: Collection[frozenset[str]] = ()
+    pairs: Iterable[RepeatedPair], of: str, grave: bool, but: Collection[frozenset[str]] = ()
 ) -> Iterator[Finding]:
     """Pairs that naive Bayes counts twice; where that is grave, with how far they push the odds."""
     worst = [p for p in pairs if p.matters and frozenset((p.one, p.other)) not in but]
@@ -142,7 +142,7 @@ def repeat_findings(
         )
 
 
-def text_findings(text: TextColumn) -> Iterator[Finding]:
+def text_findings(text: TextFinding) -> Iterator[Finding]:
     """Words that give a class away, words of headers, and copies of texts; few copies do little harm."""
     name, own, copies = shown(text.words.name), (text.words.name,), text.copies
     for word in text.words.deciding[:MOST_ALIKE]:
@@ -202,10 +202,10 @@ def rare_findings(total: Summary) -> Iterator[Finding]:
 
 def look_findings(
     total: Summary,
-    told: Sequence[Attribute],
-    texts: Sequence[TextColumn],
+    told: Sequence[AttributeInformation],
+    texts: Sequence[TextFinding],
     copies: RepeatedRows,
-    pairs: Sequence[Pair],
+    pairs: Sequence[RepeatedPair],
     accuracy: Measure | None,
     classes: Mapping[str, float],
     least: int,
@@ -271,7 +271,7 @@ STRONG_DATE = 0.02
 """Of the target's entropy: what a date must tell to be worth a word."""
 
 
-def leak_findings(total: Summary, told: Sequence[Attribute]) -> Iterator[Finding]:
+def leak_findings(total: Summary, told: Sequence[AttributeInformation]) -> Iterator[Finding]:
     """Columns that give the class away, each in a sentence."""
     assert total.schema.target is not None
     of = shown(total.schema.target.name)
@@ -281,7 +281,7 @@ def leak_findings(total: Summary, told: Sequence[Attribute]) -> Iterator[Finding
     yield from identifier_findings(total, [a for a in told if a.name not in deciding])
 
 
-def share_told(total: Summary, attribute: Attribute) -> float:
+def share_told(total: Summary, attribute: AttributeInformation) -> float:
     """What an attribute tells, of all there is to know: by its bins, or, of few rows, by the one cut that tells most
     (the more bins, the more of what they tell is put down to chance)."""
     held = total.columns[attribute.name]
@@ -297,7 +297,7 @@ def share_told(total: Summary, attribute: Attribute) -> float:
     return max(attribute.share, bits / (entropy(total.total.floats()) or 1.0))
 
 
-def identifier_findings(total: Summary, told: Sequence[Attribute]) -> Iterator[Finding]:
+def identifier_findings(total: Summary, told: Sequence[AttributeInformation]) -> Iterator[Finding]:
     """Numbers that look like identifiers, and give the class away because they were given class by class."""
     assert total.schema.target is not None
     of = shown(total.schema.target.name)
@@ -356,7 +356,7 @@ def without_sentence(names: Sequence[str], accuracy: Measure) -> str:
     return f"Without {list_names(names)}: {100 * (accuracy.value or 0.0):.1f} %{bounds}. To leave {them} out: {options}"
 
 
-def date_findings(total: Summary, told: Sequence[Attribute]) -> list[Finding]:
+def date_findings(total: Summary, told: Sequence[AttributeInformation]) -> list[Finding]:
     """That a date tells most: what comes later is then to be predicted from what came before."""
     if not told or total.schema[told[0].name].kind != "date" or told[0].share < STRONG_DATE:
         return []

@@ -201,7 +201,7 @@ UNSEARCHED = -2
 """In the place of the attribute by which a leaf is parted best: not yet known."""
 
 
-class Cells(NamedTuple):
+class LeafCells(NamedTuple):
     """The rows that are learned from, as codes: one by one and bundled (histograms.py)."""
 
     codes: Bytes
@@ -215,7 +215,7 @@ class Cells(NamedTuple):
     """From so many rows on, bundles are quicker."""
 
 
-class Tree(NamedTuple):
+class GrownTree(NamedTuple):
     """A tree that is being written: node n is a leaf where attribute[n] is -1; else codes with mask 1 go to below[n],
     others to the next. Of leaf m: its node, its step."""
 
@@ -318,7 +318,7 @@ def _gain_of(left: Longs, whole: Longs, classes: int, rules: Rules) -> float:
 
 @inner
 def _sum_leaves(
-    cells: Cells, pull: Longs, offset: Longs, leaf: int, fresh: int, free: int, leaves: int, room: GrowRoom
+    cells: LeafCells, pull: Longs, offset: Longs, leaf: int, fresh: int, free: int, leaves: int, room: GrowRoom
 ) -> None:
     """Histograms of two new leaves: of the smaller by its rows, of the other by subtraction from that of both, which is
     in the place of `leaf`. The root is a leaf without another one."""
@@ -377,8 +377,8 @@ def _pick_leaf(
 
 @inner
 def grow_tree(
-    cells: Cells, pull: Longs, rules: Rules, apart: Bools, leaves: int, widest: int, first: int, second: int,
-    first_mask: Bytes, rate: float, largest: float, room: GrowRoom, splits: SplitRoom, tree: Tree,
+    cells: LeafCells, pull: Longs, rules: Rules, apart: Bools, leaves: int, widest: int, first: int, second: int,
+    first_mask: Bytes, rate: float, largest: float, room: GrowRoom, splits: SplitRoom, tree: GrownTree,
 ) -> tuple[int, float]:  # fmt: skip
     """Grow a tree over the rows, which end up parted by leaf; the number of leaves, and what was gained in all.
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from likely.machinery.arrays import Bools, Bytes, Floats, Ints, Longs, Whole
 from likely.machinery.jit import inner, kernel
-from likely.models.additive.growing import Cells, GrowRoom, Rules, SplitRoom, Tree, grow_tree
+from likely.models.additive.growing import GrownTree, GrowRoom, LeafCells, Rules, SplitRoom, grow_tree
 from likely.models.additive.histograms import CODES, add_and_lose, add_and_pull
 from likely.models.additive.pairing import best_pair, first_split
 
@@ -77,7 +77,7 @@ def _rate_of(tree: int, rate: float) -> float:
 
 
 @inner
-def _copy_tree(one: Tree, to: Tree, many: int) -> None:
+def _copy_tree(one: GrownTree, to: GrownTree, many: int) -> None:
     for n in range(2 * many - 1):
         to.attribute[n], to.below[n] = one.attribute[n], one.below[n]
         if one.attribute[n] >= 0:
@@ -122,7 +122,7 @@ def grow_rounds(
     and where it was not. Arrays of trees have room for one more, in which a tree of a pair is grown.
     """
     classes = scores.shape[0]
-    cells = Cells(codes, bundled, begin, member, radix, every, bundle_from)
+    cells = LeafCells(codes, bundled, begin, member, radix, every, bundle_from)
     rules = Rules(offset, nominal, direction, settings[0], settings[1], settings[2])
     splits = SplitRoom(order, key, upto, gain)
     grow_room = GrowRoom(hist, base, sums, rows, spare, allowed, state, gains, chosen, bounds, masks, spans)
@@ -146,7 +146,7 @@ def grow_rounds(
                     masks[leaves, b] = 0
                 for r in range(coarse.shape[1]):
                     masks[leaves, codes[r, i]] = pair_groups[1, coarse[i, r]]
-            tree = Tree(attribute[at], below[at], mask[at], leaf_of[at], step[at])
+            tree = GrownTree(attribute[at], below[at], mask[at], leaf_of[at], step[at])
             rate = _rate_of(progress[0], settings[3])
             found, gained = grow_tree(
                 cells, pull, rules, apart, leaves, widest, i, j, masks[leaves], rate, settings[4], grow_room, splits,
@@ -155,7 +155,7 @@ def grow_rounds(
             if found == 1 or (attempt and gained <= best):
                 continue
             if attempt:
-                _copy_tree(tree, Tree(attribute[t], below[t], mask[t], leaf_of[t], step[t]), found)
+                _copy_tree(tree, GrownTree(attribute[t], below[t], mask[t], leaf_of[t], step[t]), found)
                 progress[1], progress[2] = progress[0] + progress[3], PAIR_WAIT
             best, many[t] = gained, found
             for m in range(found):

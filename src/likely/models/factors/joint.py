@@ -60,7 +60,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Table(JointTable):
+class JointCounts(JointTable):
     """(n + pseudo-count) / (N + pseudo-count * cells) for each cell, N being the complete rows of the class."""
 
     names: tuple[str, ...]
@@ -198,7 +198,9 @@ class CellSettings:
     missing_is_level: bool = False
 
 
-def table(summary: Summary, settings: CellSettings, columns: tuple[str, ...] | None = None) -> tuple[Table, list[str]]:
+def table(
+    summary: Summary, settings: CellSettings, columns: tuple[str, ...] | None = None
+) -> tuple[JointCounts, list[str]]:
     """Derive the table of all nominal attributes, or of these, and what was special about it.
 
     Rows with a missing cell count in the prior alone, unless being missing is a level.
@@ -241,7 +243,7 @@ def table(summary: Summary, settings: CellSettings, columns: tuple[str, ...] | N
             notes.append(f"Rows of weight {lost:,.6g} lack a cell: they count in the prior, not in the joint table.")
     names, labels = tuple(name for _, name, _ in held), tuple(labels for _, _, labels in held)
     extra, counts_of = extra_of(settings, labels), counted.canonical()
-    return Table(names, labels, settings.reserve, codes_of, counts_of, extra, settings.missing_is_level), notes
+    return JointCounts(names, labels, settings.reserve, codes_of, counts_of, extra, settings.missing_is_level), notes
 
 
 def extra_of(settings: CellSettings, labels: tuple[Labels, ...]) -> Fraction:
@@ -280,7 +282,7 @@ class _Axis:
 
 def binned_joint_table(
     summary: Summary, settings: CellSettings, cut: CutSettings, columns: tuple[str, ...] | None = None
-) -> tuple[Table, list[str]]:
+) -> tuple[JointCounts, list[str]]:
     """Derive the table of all attributes but texts, or of these, and what was special about it."""
     rows = summary.more.get(request("rows", columns), summary.more.get("rows"))
     if not isinstance(rows, Rows):
@@ -332,7 +334,7 @@ def _table(
     classes: int,
     settings: CellSettings,
     notes: list[str],
-) -> Table:
+) -> JointCounts:
     """Count the rows of each cell in each class."""
     reserves = [settings.reserve and axis.starts is None for axis in axes]
     gone = [len(a.labels) + r if settings.missing_is_level else -1 for a, r in zip(axes, reserves, strict=True)]
@@ -348,7 +350,7 @@ def _table(
         if lost:
             notes.append(f"Rows of weight {lost:,.6g} lack a cell: they count in the prior, not in the joint table.")
     labels = tuple(axis.labels for axis in axes)
-    return Table(
+    return JointCounts(
         tuple(axis.name for axis in axes),
         labels,
         settings.reserve,

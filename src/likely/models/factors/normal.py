@@ -14,7 +14,7 @@ import numpy as np
 from likely.errors import SettingError, shown
 from likely.models import kernels
 from likely.models.fractions import Quotient, as_written, log_of
-from likely.models.known import KnownNormal
+from likely.models.known import NormalKnowledge
 from likely.models.settings import Shrinkage, Variance
 from likely.models.shapes import Gaussian, MultivariateNormal, Presence, limit_distances
 from likely.sums.columns.numbers import Numbers
@@ -188,7 +188,7 @@ def variance_of(moments: Moments, kind: Variance, worth: Fraction = Fraction(0))
     return (second - first * first / weight) / below
 
 
-def with_known(moments: Moments, known: KnownNormal | None) -> Moments:
+def with_known(moments: Moments, known: NormalKnowledge | None) -> Moments:
     """The sums of a class's rows and of the rows that knowledge of it is worth."""
     if known is None:
         return moments
@@ -211,7 +211,7 @@ def gaussian(
     numbers: Numbers,
     settings: NormalSettings,
     classes: tuple[str, ...],
-    knowledge: Sequence[KnownNormal | None] = (),
+    knowledge: Sequence[NormalKnowledge | None] = (),
 ) -> Gaussian | None:
     """Derive the factor; None where the attribute has no spread at all and so says nothing.
 
@@ -230,7 +230,7 @@ def _gaussian(
     numbers: Numbers,
     settings: NormalSettings,
     classes: tuple[str, ...],
-    knowledge: Sequence[KnownNormal | None],
+    knowledge: Sequence[NormalKnowledge | None],
 ) -> Gaussian | None:
     believed = knowledge or (None,) * len(classes)
     per_class = [with_known(m, k) for m, k in zip(numbers.moments(), believed, strict=True)]
@@ -304,7 +304,7 @@ class CovarianceSettings:
 
 
 @dataclass(frozen=True)
-class Normal(MultivariateNormal):
+class NormalFactor(MultivariateNormal):
     """covariance[i, j] = correlation[i, j] * deviation[i] * deviation[j] within each class.
 
     Kept apart, because variances of numbers like 1e200 are out of a double's range.
@@ -413,7 +413,7 @@ class Normal(MultivariateNormal):
         return out
 
 
-def normal(sums: Scatter, classes: tuple[str, ...], settings: CovarianceSettings, pooled: bool) -> Normal:
+def normal(sums: Scatter, classes: tuple[str, ...], settings: CovarianceSettings, pooled: bool) -> NormalFactor:
     """Derive the factor. Attributes without any spread are left out.
 
     A class borrows from all rows the spread of an attribute of which it has one value or none, the correlation of two
@@ -451,7 +451,7 @@ def normal(sums: Scatter, classes: tuple[str, ...], settings: CovarianceSettings
         least.append(smallest)
     means = [[_mean(sums, whole, i, c) for i in kept] for c in range(len(classes))]
     times = len(classes) if pooled else 1
-    return Normal(
+    return NormalFactor(
         tuple(sums.names[i] for i in kept),
         np.array(means).reshape(len(classes), len(kept)),
         np.array(deviations * times).reshape(len(classes), len(kept)),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Place:
+class EquationPlace:
     """One column of the design: a number in standard units, whether it is missing, or a level."""
 
     name: str
@@ -60,7 +60,7 @@ class Squares:
         sums = np.array(values, object).reshape(own.table.shape)
         total = sums.sum(axis=2)
         at = {feature: k for k, feature in enumerate(own.features)}
-        self.places: list[Place] = []
+        self.places: list[EquationPlace] = []
         self.left_out: list[str] = []
         # Each column as a combination of features: (feature, factor) pairs.
         mixes: list[list[tuple[int, int]]] = [[(at[ONE], 1)]]
@@ -69,7 +69,7 @@ class Squares:
             name = column.name
             if column.kind == "nominal":
                 levels = [f for f in own.features if f[0] == "level" and f[1] == name]
-                self._put([Place(name, level=f[2]) for f in levels], [[(at[f], 1)] for f in levels], mixes)
+                self._put([EquationPlace(name, level=f[2]) for f in levels], [[(at[f], 1)] for f in levels], mixes)
                 continue
             value, there = at["value", name, ""], at["there", name, ""]
             a, t, n = int(total[at[ONE], value]), int(total[at[ONE], there]), int(total[at[ONE], at[ONE]])
@@ -77,16 +77,18 @@ class Squares:
             if units is None:
                 self.left_out.append(name)
                 continue
-            self._put([Place(name, units)], [[(value, t), (there, -a)]], mixes, t)
+            self._put([EquationPlace(name, units)], [[(value, t), (there, -a)]], mixes, t)
             if units.gone:
-                self._put([Place(name, units, missing=True)], [[(at[ONE], 1), (there, -1)]], mixes)
+                self._put([EquationPlace(name, units, missing=True)], [[(at[ONE], 1), (there, -1)]], mixes)
         rows = np.array([sum(f * sums[k] for k, f in mix) for mix in mixes], object)
         rows = rows.reshape(len(mixes), len(own.features), own.groups)
         both = [sum(f * rows[:, k] for k, f in mix) for mix in mixes]
         self.sums = np.array(both, object).reshape(len(mixes), len(mixes), own.groups)
         """[i, j, group]; column 0 is 1 in every row."""
 
-    def _put(self, places: list[Place], mix: list[list[tuple[int, int]]], mixes: list[Any], times: int = 1) -> None:
+    def _put(
+        self, places: list[EquationPlace], mix: list[list[tuple[int, int]]], mixes: list[Any], times: int = 1
+    ) -> None:
         self.places += places
         mixes += mix
         self.times += [times] * len(places)

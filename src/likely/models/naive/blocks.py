@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.errors import ColumnError, SettingError, shown
-from likely.models.factors.joint import CellSettings, CutSettings, Table, binned_joint_table, table
-from likely.models.factors.normal import CovarianceSettings, Normal, known_shares, normal, scatter
+from likely.models.factors.joint import CellSettings, CutSettings, JointCounts, binned_joint_table, table
+from likely.models.factors.normal import CovarianceSettings, NormalFactor, known_shares, normal, scatter
 from likely.models.fractions import log_of
 from likely.models.full_bayes import cells_that_weigh, means_and_covariances
 from likely.models.settings import Blocks
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 class LevelBlock(Block):
     """P(levels of these attributes | class), from a joint table; cells that are missing are summed over."""
 
-    table: Table
+    table: JointCounts
 
     @property
-    def joint(self) -> Table:
+    def joint(self) -> JointCounts:
         return self.table
 
     def add(self, batch: Batch, out: NDArray[np.float64]) -> None:
@@ -55,12 +55,12 @@ class LevelBlock(Block):
 class NumberBlock(Block):
     """The normal density of these attributes given the class; cells that are missing are integrated out."""
 
-    normal: Normal
+    normal: NormalFactor
     known: tuple[Presence, ...] | None = None
     """Where being missing is evidence: for each attribute, P(known | class) and P(missing | class)."""
 
     @property
-    def joint(self) -> Normal:
+    def joint(self) -> NormalFactor:
         return self.normal
 
     @property

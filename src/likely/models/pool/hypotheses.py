@@ -18,11 +18,11 @@ from likely.machinery.threads import in_order
 from likely.models.contracts import Learner, Learning, Model
 from likely.models.factors.bins import Binned, binned, edges_of, read_tally
 from likely.models.factors.categorical import Categorical, categorical
-from likely.models.factors.joint import CellSettings, Table, table
+from likely.models.factors.joint import CellSettings, JointCounts, table
 from likely.models.factors.normal import Moments, Scatter, mean_of, root_of, scatter, variance_of
 from likely.models.full_bayes import FullBayes, density_kind
 from likely.models.heldout.search import HeldOutParts, keep_rows, log_posterior, own_sums
-from likely.models.known import KnownNormal, check_known, known_classes, known_normals, known_prior
+from likely.models.known import NormalKnowledge, check_known, known_classes, known_normals, known_prior
 from likely.models.learning import begin, side_by_side
 from likely.models.model import learnable, unread_texts
 from likely.models.naive.blocks import has_bins
@@ -186,7 +186,7 @@ def _bins(factor: Binned) -> float | None:
     return _sum(parts)
 
 
-def _normals(learner: NaiveBayes, numbers: Numbers, known: Sequence[KnownNormal | None]) -> float | None:
+def _normals(learner: NaiveBayes, numbers: Numbers, known: Sequence[NormalKnowledge | None]) -> float | None:
     """Of one numeric attribute, in units of its own spread; 0 where it has none, since it is then left out.
 
     A class of which something is known: around that mean and variance, as many rows' worth as the knowledge is.
@@ -256,7 +256,7 @@ def _full(learner: FullBayes, summary: Summary) -> float | None:
     return None if part is None else _classes(learner, summary) + part
 
 
-def _cells(held: Table, summary: Summary) -> float | None:
+def _cells(held: JointCounts, summary: Summary) -> float | None:
     """Dirichlet over all cells of a joint table, of each class, where no row lacks a cell."""
     if not held.names:
         return 0.0

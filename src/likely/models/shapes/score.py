@@ -111,16 +111,16 @@ class Sum(Score):
     @cached_property
     def lines(self) -> tuple[Line, ...]:
         """The lines, in order; terms whose shares are not exact come last, each as a whole."""
-        found: dict[str, list[Part]] = {}
-        rest: list[Part] = []
+        found: dict[str, list[TermPart]] = {}
+        rest: list[TermPart] = []
         for term, power in self.powered:
             if not share_names(term):
-                found.setdefault(line_name(term), []).append(Part(term, power))
+                found.setdefault(line_name(term), []).append(TermPart(term, power))
             elif not term.adds_up:
-                rest.append(Part(term, power))
+                rest.append(TermPart(term, power))
             else:
                 for k, name in enumerate(share_names(term)):
-                    found.setdefault(name, []).append(Part(term, power, k))
+                    found.setdefault(name, []).append(TermPart(term, power, k))
         return tuple(Line(name, tuple(parts)) for name, parts in (*found.items(), *([(REST, rest)] if rest else [])))
 
     @cached_property
@@ -132,7 +132,7 @@ class Sum(Score):
         found = {line.name: line.parts for line in self.lines[:-1]}
         for term, power in loose:
             for k, name in enumerate(share_names(term)):
-                found[name] = (*found.get(name, ()), Part(term, power, k))
+                found[name] = (*found.get(name, ()), TermPart(term, power, k))
         return (*(Line(name, parts) for name, parts in found.items()), Line(REST, ()))
 
     @cached_property
@@ -216,7 +216,7 @@ class Work:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class TermPart:
     """A term in a line: all that it says, or its share number `share`, times `power`."""
 
     term: Any
@@ -251,7 +251,7 @@ class Line:
     """What one attribute or set of attributes says: one term, or several, which are added to each other first."""
 
     name: str
-    parts: tuple[Part, ...]
+    parts: tuple[TermPart, ...]
     count = 1
 
     @property

@@ -11,7 +11,7 @@ import numpy as np
 from likely.machinery.arrays import Floats
 from likely.models.contracts import Factor
 from likely.models.shapes import Column
-from likely.present.charts.drawing import Axis, Chart, at, colour, cut_middle, escape_text, line, svg, text
+from likely.present.charts.drawing import Chart, ChartAxis, at, colour, cut_middle, escape_text, line, svg, text
 from likely.present.words import number, percent, signed
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def bar_chart(title: str, unit: str, found: Sequence[NamedBar], shares: bool = F
         high = 1.0
     if shares:
         high = max(high, 1.0)
-    axis = Axis(low, high, unit, "percent" if shares else "number")
+    axis = ChartAxis(low, high, unit, "percent" if shares else "number")
     top, bottom = 46.0, 46.0 + STEP * len(shown)
 
     def across(value: float) -> float:

@@ -196,7 +196,7 @@ def thin_line(points: Sequence[tuple[float, float]], unseen: float = 0.4) -> lis
 
 
 @dataclass(frozen=True)
-class Axis:
+class ChartAxis:
     """One axis: from where to where, how it is called with its unit, and how its numbers are written."""
 
     low: float
@@ -234,11 +234,11 @@ def _short(value: float) -> str:
 
 
 @dataclass(frozen=True)
-class Frame:
+class ChartFrame:
     """The place of a chart within a drawing, and how numbers become places in it."""
 
-    x: Axis
-    y: Axis
+    x: ChartAxis
+    y: ChartAxis
     left: float = 46
     top: float = 24
     width: float = 380

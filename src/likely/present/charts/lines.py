@@ -13,7 +13,20 @@ import numpy as np
 from likely.evaluate.scores.intervals import Measure
 from likely.evaluate.scores.ranking import Reliability
 from likely.machinery.arrays import Floats
-from likely.present.charts.drawing import Axis, Chart, Frame, at, cut, key, line, path, svg, text, thin_line, ticks
+from likely.present.charts.drawing import (
+    Chart,
+    ChartAxis,
+    ChartFrame,
+    at,
+    cut,
+    key,
+    line,
+    path,
+    svg,
+    text,
+    thin_line,
+    ticks,
+)
 from likely.present.words import clean, number, percent
 
 if TYPE_CHECKING:
@@ -30,9 +43,9 @@ def reliability(found: Reliability) -> Chart:
     """What was said against what happened; the size of a dot tells how many rows it stands for."""
     what = "the class named" if found.of is None else found.of
     low = 0.0
-    frame = Frame(
-        Axis(low, 1.0, f"probability given to {what}", "percent"),
-        Axis(0.0, 1.0, "how often it happened", "percent"),
+    frame = ChartFrame(
+        ChartAxis(low, 1.0, f"probability given to {what}", "percent"),
+        ChartAxis(0.0, 1.0, "how often it happened", "percent"),
         width=300,
         height=240,
         top=24,
@@ -73,7 +86,7 @@ def _square(
     level: float | None = None,
 ) -> Chart:
     """A curve of shares against shares."""
-    frame = Frame(Axis(0.0, 1.0, x, "percent"), Axis(0.0, 1.0, y, "percent"), width=240, height=200)
+    frame = ChartFrame(ChartAxis(0.0, 1.0, x, "percent"), ChartAxis(0.0, 1.0, y, "percent"), width=240, height=200)
     body = [frame.drawn()]
     if diagonal:
         body.append(line(frame.across(0), frame.up(0), frame.across(1), frame.up(1), "ideal"))
@@ -111,9 +124,9 @@ def _learning(found: Curve, name: str, title: str, unit: str, trend: Trend, shar
     steps = ticks(min(heights), most, 0.0, 1.0 if share else None)
     low, high = min(*heights, steps[0]), max(most, steps[-1])
     xs = [math.log2(rows) for rows, _ in (*dots, *ahead)]
-    frame = Frame(
-        Axis(min(xs), max(xs), "rows learned from", "number"),
-        Axis(low, high, unit, "percent" if share else "number"),
+    frame = ChartFrame(
+        ChartAxis(min(xs), max(xs), "rows learned from", "number"),
+        ChartAxis(low, high, unit, "percent" if share else "number"),
         top=40,
         height=150,
         width=340,
@@ -150,7 +163,7 @@ def _reach(values: list[float], base: Sequence[tuple[float, float]]) -> float:
     return max([3 * usual, *(1.25 * y for _, y in base)])
 
 
-def _doublings(frame: Frame, sizes: list[float]) -> str:
+def _doublings(frame: ChartFrame, sizes: list[float]) -> str:
     """Axes whose x runs by doublings: marks at the sizes themselves, as far as their words have room."""
     out = []
     for value in frame.y.steps(5):
@@ -178,7 +191,7 @@ LEFT, WIDE, CURVE_HIGH, SPREAD_HIGH = 46.0, 380.0, 118.0, 62.0
 
 
 @dataclass(frozen=True)
-class Spread:
+class ValueSpread:
     """A histogram: edges of its bins, and the share of each class in each bin, (bins, classes)."""
 
     edges: Floats
@@ -191,7 +204,7 @@ def value_chart(
     name: str,
     grid: Floats,
     bits: Floats | None,
-    spread: Spread,
+    spread: ValueSpread,
     classes: Sequence[str],
     hues: Sequence[str],
     dates: bool = False,
@@ -202,10 +215,10 @@ def value_chart(
     nothing (None) there are histograms alone.
     """
     two, low, high = len(classes) == 2, float(spread.edges[0]), float(spread.edges[-1])
-    across = Axis(low, high, name, "date" if dates else "number")
+    across = ChartAxis(low, high, name, "date" if dates else "number")
     if bits is None:
         drawn = [0, 1] if two else _loudest(spread.shares, spread.shares)
-        frame = Frame(across, Axis(0.0, 1.0, ""), LEFT, 22, WIDE, SPREAD_HIGH)
+        frame = ChartFrame(across, ChartAxis(0.0, 1.0, ""), LEFT, 22, WIDE, SPREAD_HIGH)
         below, tall = _spread(frame, spread, drawn, classes, hues)
         return svg(440, frame.bottom + 26 + tall, f"{name}: how its values are spread", below, "values-chart")
     drawn = [1] if two else _loudest(bits, spread.shares)
@@ -214,8 +227,8 @@ def value_chart(
     finite = np.clip(finite, -MOST_BITS, MOST_BITS)
     steps = ticks(min(-LEAST_BITS, float(finite.min(initial=0.0))), max(LEAST_BITS, float(finite.max(initial=0.0))))
     of = f" for {cut(classes[1], 24)} (above) or {cut(classes[0], 24)} (below)" if two else " for each class"
-    top = Frame(across, Axis(steps[0], steps[-1], f"evidence{of}, bits"), LEFT, 22, WIDE, CURVE_HIGH)
-    bottom = Frame(across, Axis(0.0, 1.0, ""), LEFT, top.bottom + 30, WIDE, SPREAD_HIGH)
+    top = ChartFrame(across, ChartAxis(steps[0], steps[-1], f"evidence{of}, bits"), LEFT, 22, WIDE, CURVE_HIGH)
+    bottom = ChartFrame(across, ChartAxis(0.0, 1.0, ""), LEFT, top.bottom + 30, WIDE, SPREAD_HIGH)
     body = [text(0, 12, top.y.name, "name", most=90)]
     for value in steps[:: max(1, -(-len(steps) // 4))]:
         body.append(line(LEFT, top.up(value), LEFT + WIDE, top.up(value), "grid"))
@@ -234,11 +247,11 @@ def value_chart(
     return svg(440, bottom.bottom + 26 + tall, label, "".join(body), "values-chart")
 
 
-def _places(xs: list[float], values: Floats, frame: Frame) -> list[tuple[float, float]]:
+def _places(xs: list[float], values: Floats, frame: ChartFrame) -> list[tuple[float, float]]:
     return thin_line([(x, frame.up(float(v))) for x, v in zip(xs, values, strict=True)])
 
 
-def _two_sided(points: list[tuple[float, float]], frame: Frame, hues: tuple[str, str]) -> str:
+def _two_sided(points: list[tuple[float, float]], frame: ChartFrame, hues: tuple[str, str]) -> str:
     """An area in the colour of the second class above zero, of the first below: one path, filled by a hard gradient."""
     drawn = path(points, "said", True)
     name = f"said-{zlib.crc32((drawn + ' '.join(hues)).encode()):08x}"
@@ -251,7 +264,7 @@ def _two_sided(points: list[tuple[float, float]], frame: Frame, hues: tuple[str,
 
 
 def _spread(
-    frame: Frame, spread: Spread, shown: Sequence[int], classes: Sequence[str], hues: Sequence[str]
+    frame: ChartFrame, spread: ValueSpread, shown: Sequence[int], classes: Sequence[str], hues: Sequence[str]
 ) -> tuple[str, float]:
     """The histograms with their axis, and which colour is which class; and how high that is below the axis."""
     body = [text(0, frame.top - 8, "rows of each class", "name"), _histograms(frame, spread, shown, hues)]
@@ -270,7 +283,7 @@ def _loudest(bits: Floats, shares: Floats) -> list[int]:
     return sorted(np.argsort(-size, kind="stable")[:MOST_CURVES].tolist())
 
 
-def _histograms(frame: Frame, spread: Spread, shown: Sequence[int], hues: Sequence[str]) -> str:
+def _histograms(frame: ChartFrame, spread: ValueSpread, shown: Sequence[int], hues: Sequence[str]) -> str:
     most = float(spread.shares[:, shown].max()) or 1.0
     out = []
     for k in shown:

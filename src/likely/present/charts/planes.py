@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.evaluate.attributes.plane import Plane, places
-from likely.present.charts.drawing import Axis, Chart, Frame, at, colour, escape_text, line, path, svg
+from likely.evaluate.attributes.plane import ClassPlane, places
+from likely.present.charts.drawing import Chart, ChartAxis, ChartFrame, at, colour, escape_text, line, path, svg
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,7 +19,7 @@ LEVELS = (0.05, 0.2, 0.5, 0.8)
 CORNERS = 40
 
 
-def landscape(found: Plane) -> Chart:
+def landscape(found: ClassPlane) -> Chart:
     """Means of the classes, ellipses at one and two standard deviations, contours of the density of all rows."""
     frame = _frame(found, 400, 270)
     body = [frame.drawn(), '<g clip-path="url(#plane-clip)">', _contours(found, frame)]
@@ -44,7 +44,7 @@ def landscape(found: Plane) -> Chart:
     return svg(464, frame.bottom + 42, label, clip + "".join(body), "plane")
 
 
-def regions(found: Plane) -> tuple[tuple[str, Chart], ...]:
+def regions(found: ClassPlane) -> tuple[tuple[str, Chart], ...]:
     """For each learner, the class that it names at each place, with the means of the classes."""
     out = []
     for name, codes in found.regions.items():
@@ -61,11 +61,11 @@ def regions(found: Plane) -> tuple[tuple[str, Chart], ...]:
     return tuple(out)
 
 
-def _frame(found: Plane, width: float, height: float) -> Frame:
-    return Frame(Axis(*found.x_range, found.x), Axis(*found.y_range, found.y), 48, 24, width, height)
+def _frame(found: ClassPlane, width: float, height: float) -> ChartFrame:
+    return ChartFrame(ChartAxis(*found.x_range, found.x), ChartAxis(*found.y_range, found.y), 48, 24, width, height)
 
 
-def filled_region(grid: NDArray[np.int_], code: int, frame: Frame) -> str:
+def filled_region(grid: NDArray[np.int_], code: int, frame: ChartFrame) -> str:
     """The cells of one class as one path: a rectangle for each run of a line, and equal runs of lines together."""
     lines, columns = grid.shape
     wide, high = frame.width / columns, frame.height / lines
@@ -89,7 +89,7 @@ def filled_region(grid: NDArray[np.int_], code: int, frame: Frame) -> str:
 
 
 def ellipse_points(
-    frame: Frame, mean: tuple[float, float], spread: tuple[float, float, float], times: float
+    frame: ChartFrame, mean: tuple[float, float], spread: tuple[float, float, float], times: float
 ) -> list[tuple[float, float]]:
     """The ellipse at so many standard deviations."""
     values, vectors = np.linalg.eigh(np.array([[spread[0], spread[1]], [spread[1], spread[2]]]))
@@ -99,7 +99,7 @@ def ellipse_points(
     return [(frame.across(mean[0] + float(x)), frame.up(mean[1] + float(y))) for x, y in points.T]
 
 
-def density(found: Plane) -> NDArray[np.float64]:
+def density(found: ClassPlane) -> NDArray[np.float64]:
     """The density of all rows at the places of the grid: a normal density for each class, by its share."""
     across, up = np.meshgrid(places(found.x_range, found.columns), places(found.y_range, found.lines))
     out = np.zeros(across.shape)
@@ -114,7 +114,7 @@ def density(found: Plane) -> NDArray[np.float64]:
     return out
 
 
-def _contours(found: Plane, frame: Frame) -> str:
+def _contours(found: ClassPlane, frame: ChartFrame) -> str:
     """Lines of equal density, by marching squares."""
     field = density(found)
     if not field.max() > 0:

@@ -16,7 +16,7 @@ from likely.models.contracts import Model
 from likely.models.shapes import Density
 from likely.present.charts.bars import MOST_COLUMNS, POINTS, bar, bin_edges, diverging, fitted, spark, stacked
 from likely.present.charts.drawing import Chart, class_colours
-from likely.present.charts.lines import Spread, value_chart
+from likely.present.charts.lines import ValueSpread, value_chart
 from likely.present.effects import evidence_bits, mean_range, prior_of
 from likely.present.report.model import class_quantiles
 from likely.present.words import clean, duration, moment, number, percent, plural, signed
@@ -292,7 +292,7 @@ def _of_number(model: Model, card: Card, name: str, numbers: Numbers, grid: Floa
     near = np.abs(grid[:, None] - (edges[:-1] + edges[1:])[None, :] / 2).argmin(axis=1)
     push = _push(logs, counts.sum(axis=1)[near]) if len(model.classes) > 1 else "0"
     bits = evidence_bits(logs, prior_of(model)) if len(model.classes) > 1 else np.zeros_like(logs)
-    spread, classes = Spread(edges, shares, _density(model, name, edges)), [clean(c, 40) for c in model.classes]
+    spread, classes = ValueSpread(edges, shares, _density(model, name, edges)), [clean(c, 40) for c in model.classes]
     chart = value_chart(clean(name, 40), grid, bits if float(push) else None, spread, classes, hues, dates)
     header, table = _quantiles(model, name, numbers, dates)
     few = counts if len(counts) <= MOST_COLUMNS else counts[:MOST_COLUMNS]

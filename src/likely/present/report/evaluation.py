@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from likely.errors import shown
-from likely.evaluate.attributes.redundancy import FAR, REPEATED_BY_CHANCE, Pair, chance
-from likely.evaluate.compare import Change, Compared, Comparison, Counted, Repeats
+from likely.evaluate.attributes.redundancy import FAR, REPEATED_BY_CHANCE, RepeatedPair, chance
+from likely.evaluate.compare import Compared, Comparison, Counted, RepeatChange, Repeats
 from likely.evaluate.curve import Curve, Point, Trend
 from likely.evaluate.doctor import Checkup
 from likely.evaluate.scores.intervals import Measure
@@ -424,7 +424,7 @@ def present_repeats(record: Repeats, everything: bool = False) -> Report:
     return Report(headline, tables, tuple(remarks))
 
 
-def _same(pair: Pair) -> str:
+def _same(pair: RepeatedPair) -> str:
     names = f"{clean(pair.other, 30)} is {clean(pair.one, 30)} entered twice"
     return (
         f"{names}: the same value in all {plural(pair.rows, 'row')} checked. Counting both overstates the "
@@ -468,7 +468,7 @@ def _what_if(record: Repeats, one: Counted) -> Table:
     return Table(title, ("", "accuracy", "log loss, bits per row", "change"), tuple(rows), frozenset({1, 2, 3}))
 
 
-def _name(change: Change) -> str:
+def _name(change: RepeatChange) -> str:
     return "joined" if change.without is None else f"without {clean(change.without, 30)}"
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, TextIO
 
 from likely.apply.decide.asking import Questions
-from likely.apply.decide.decider import Decided, Decider, Decision
+from likely.apply.decide.decider import DecidedRows, Decider, Decision
 from likely.apply.explain import ledger as words
 from likely.apply.explain.counterfactual import Counterfactual
 from likely.apply.explain.ledger import Ledger
@@ -227,7 +227,7 @@ class DecisionWriter:
             self._out.write((',\n "rows": [\n  ' if not self._rows else ",\n  ") + _text(record))
             self._rows += 1
 
-    def end(self, done: Decided) -> None:
+    def end(self, done: DecidedRows) -> None:
         """Write what the rows come to."""
         if not self._started:
             self._begin()

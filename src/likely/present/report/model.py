@@ -21,7 +21,7 @@ from likely.models.settings import changed_settings
 from likely.models.shapes import BinTable, Density, Exhibit, LevelTable, Plane, graph_of
 from likely.present.effects import (
     Effect,
-    Grid,
+    EffectGrid,
     coarsen,
     evidence_bits,
     find_effects,
@@ -177,7 +177,7 @@ def grid_table(model: Model, names: tuple[str, ...], most: int = MOST_GRID) -> T
     return Table(title, (down, *grid.labels[1]), rows, numbers_from(1, 1 + len(grid.labels[1])))
 
 
-def grid_bits(model: Model, grid: Grid) -> tuple[Floats, int]:
+def grid_bits(model: Model, grid: EffectGrid) -> tuple[Floats, int]:
     """The bits of each place for one class, (lines, columns), and which class that is."""
     bits = evidence_bits(grid.logs, prior_of(model))
     if len(model.classes) == 2:

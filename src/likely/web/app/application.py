@@ -24,7 +24,7 @@ from likely.models.default import field_of
 from likely.models.settings import declared
 from likely.table.schema import MISSING
 from likely.web.app.hands import COSTS, MODEL, PAGE, Order
-from likely.web.app.session import Session, Table, app_page, require_learned
+from likely.web.app.session import Session, SessionTable, app_page, require_learned
 from likely.web.application import REFUSED, Asked, Text, application
 from likely.web.guard import (
     BUSY,
@@ -312,7 +312,7 @@ def _add_tables(app: FastAPI, session: Session, version: str) -> None:
         return table.describe()
 
 
-def _order(table: Table, kind: Literal["learn", "compare"], asked: ToPredict, **more: Any) -> Order:
+def _order(table: SessionTable, kind: Literal["learn", "compare"], asked: ToPredict, **more: Any) -> Order:
     return Order(
         kind,
         table.data,

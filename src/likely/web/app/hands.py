@@ -78,7 +78,7 @@ class WorkFailed(LikelyError):
     """The order was not carried out; the sentence is the worker's."""
 
 
-class Worker:
+class WorkerProcess:
     """A process that carries out orders, one after the other."""
 
     def __init__(self) -> None:

@@ -25,7 +25,7 @@ from likely.present.charts.drawing import STYLE
 from likely.present.page.writing import HERE as PAGES
 from likely.present.page.writing import digest
 from likely.table.formats.files import is_database
-from likely.web.app.hands import Message, Order, Worker, WorkFailed
+from likely.web.app.hands import Message, Order, WorkerProcess, WorkFailed
 
 # What one run of the app remembers: tables, what is being done with each, and a folder that is gone at its end.
 
@@ -76,7 +76,7 @@ class Job:
 
 
 @dataclass
-class Table:
+class SessionTable:
     """One table of the session, and all that came of it."""
 
     id: int
@@ -134,12 +134,12 @@ class Session:
 
     def __init__(self) -> None:
         self.folder = tempfile.mkdtemp(prefix="likely-app-")
-        self.tables: dict[int, Table] = {}
+        self.tables: dict[int, SessionTable] = {}
         self.uploads: dict[str, str] = {}
         """Files that came in and are yet to be used: the path of each, by what it was called by the server."""
         self._numbers, self._lock = itertools.count(1), threading.RLock()
-        self._waiting: queue.SimpleQueue[tuple[Table, Job] | None] = queue.SimpleQueue()
-        self._worker = Worker()
+        self._waiting: queue.SimpleQueue[tuple[SessionTable, Job] | None] = queue.SimpleQueue()
+        self._worker = WorkerProcess()
         self._thread = threading.Thread(target=self._serve_jobs, daemon=True)
         self._thread.start()
 
@@ -196,7 +196,7 @@ class Session:
             raise InputError("Give the path of a file, a folder, or a pattern such as logs/*.csv.")
         return path.strip(), False
 
-    def open_table(self, upload: str | None = None, path: str | None = None) -> Table:
+    def open_table(self, upload: str | None = None, path: str | None = None) -> SessionTable:
         """Open a table, and begin to read how its columns are."""
         with self._lock:
             if len(self.tables) >= MOST_TABLES:
@@ -206,16 +206,16 @@ class Session:
             folder = os.path.join(self.folder, f"table-{number}")
             os.mkdir(folder, 0o700)
             name = os.path.basename(data.rstrip("/\\")) or data
-            table = self.tables[number] = Table(number, name, data, folder, is_copy)
+            table = self.tables[number] = SessionTable(number, name, data, folder, is_copy)
             self.read(table, table.reading)
             return table
 
-    def find_table(self, number: int) -> Table:
+    def find_table(self, number: int) -> SessionTable:
         if number not in self.tables:
             raise InputError(f"There is no table {number} in this session. It may have been closed.")
         return self.tables[number]
 
-    def close_table(self, table: Table) -> None:
+    def close_table(self, table: SessionTable) -> None:
         """Forget a table, and remove its copy and all that came of it."""
         self.cancel(table)
         with self._lock:
@@ -226,7 +226,7 @@ class Session:
 
     # -- jobs -------------------------------------------------------------------------------------------------------
 
-    def read(self, table: Table, reading: dict[str, Any]) -> None:
+    def read(self, table: SessionTable, reading: dict[str, Any]) -> None:
         """Read how the columns are; the table keeps how it was read before where that fails."""
 
         def finish(answer: Message) -> None:
@@ -234,7 +234,7 @@ class Session:
 
         self._begin(table, Order("read", table.data, table.name, table.folder, reading), finish)
 
-    def learn(self, table: Table, order: Order) -> None:
+    def learn(self, table: SessionTable, order: Order) -> None:
         """Learn from a table and make its page, in a folder of its own: page, model and costs are always of one
         learning, also where the next is cancelled in the middle.
         """
@@ -248,7 +248,7 @@ class Session:
 
         self._begin(table, own, finish)
 
-    def compare(self, table: Table, order: Order) -> None:
+    def compare(self, table: SessionTable, order: Order) -> None:
         """Compare learners on a table."""
 
         def finish(answer: Message) -> None:
@@ -256,11 +256,13 @@ class Session:
 
         self._begin(table, order, finish)
 
-    def write(self, table: Table, order: Order, copy: str | None = None) -> None:
+    def write(self, table: SessionTable, order: Order, copy: str | None = None) -> None:
         """Write a file with what the model says; `copy` is a file that came in for it, and is removed afterwards."""
         self._begin(table, order, lambda _: None, copy)
 
-    def _begin(self, table: Table, order: Order, finish: Callable[[Message], None], copy: str | None = None) -> None:
+    def _begin(
+        self, table: SessionTable, order: Order, finish: Callable[[Message], None], copy: str | None = None
+    ) -> None:
         with self._lock:
             if table.job is not None and table.job.is_open:
                 raise SettingError("This table is being worked on. Wait until that is done, or cancel it.")
@@ -268,7 +270,7 @@ class Session:
             table.version += 1
             self._waiting.put((table, table.job))
 
-    def cancel(self, table: Table) -> None:
+    def cancel(self, table: SessionTable) -> None:
         """End what is being done with a table."""
         with self._lock:
             job = table.job
@@ -284,7 +286,7 @@ class Session:
         while (found := self._waiting.get()) is not None:
             self._serve_job(*found)
 
-    def _serve_job(self, table: Table, job: Job) -> None:
+    def _serve_job(self, table: SessionTable, job: Job) -> None:
         with self._lock:
             if job.state != "waiting":
                 return
@@ -309,7 +311,7 @@ class Session:
             table.version += 1
 
 
-def require_learned(table: Table) -> Order:
+def require_learned(table: SessionTable) -> Order:
     """How a table was learned from, with the folder of what came of it; refused where it was not yet."""
     if table.learned is None:
         raise LikelyError("Nothing was learned from this table yet. Choose what to predict, then Learn.")
