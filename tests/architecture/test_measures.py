@@ -11,11 +11,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STATED = {
-    "lines": 82_200,
-    "files": 557,
-    "classes": 700,
-    "class names with several meanings": 48,
-    "classes derived from Model": 19,
+    "lines": 79_200,
+    "files": 320,
+    "classes": 680,
+    "class names with several meanings": 44,
+    "classes derived from Model": 20,
     "files that name least_count": 9,
     "files that name OneRule": 7,
     "tests that import inner modules": 190,
