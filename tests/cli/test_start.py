@@ -25,8 +25,8 @@ FAMILY = {
     "likely.classroom.joint", "likely.classroom.hypotheses", "likely.evaluate.compare", "likely.evaluate.curve",
 }  # fmt: skip
 """Learners that were not named, and studies that were not made."""
-PAGE = {"jinja2", "likely.portable.forms", "likely.present.page.writing", "likely.present.charts.lines"}
-FORMS = {"likely.portable.forms"}
+PAGE = {"jinja2", "likely.portable.describe", "likely.present.page.writing", "likely.present.charts.lines"}
+FORMS = {"likely.portable.describe"}
 """By which a fit tells what the model can be exported to."""
 JUDGES = {"likely.models.neighbors.neighbors", "likely.evaluate.look", "likely.evaluate.crossval.validate", "numpy.ma"}
 NUMBERS = {"numpy", "pyarrow", "likely.models.contracts", "likely.sums.summary", "likely.table.schema", "ctypes"}

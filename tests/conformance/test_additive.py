@@ -31,12 +31,15 @@ from conformance.test_conformance import KINDS as KINDS_OF_COLUMNS
 
 import likely
 from likely.errors import SettingError
-from likely.portable import forms
-from likely.portable.describe import portable
+from likely.models import shapes
+from likely.portable.describe import Attribute, Portable, portable
 from likely.portable.languages.onnx import to_onnx
 from likely.portable.languages.pmml import to_pmml
 from likely.portable.languages.sql import to_sql
+from likely.portable.reading import portable_of
 from likely.portable.scoring import posterior
+from likely.portable.writing import text_of
+from likely.table.labels import Labels
 
 
 @pytest.mark.parametrize("base", [Duck, Lite])
@@ -90,17 +93,17 @@ def test_levels_that_share_a_code_and_texts_that_are_not_used(server: Postgres) 
 def test_weights_before_terms(kind: Any) -> None:
     """A pool multiplies terms by weights: SQL and ONNX do, as plain Python does."""
     form = portable(additive(*kind))
-    assert isinstance(form.score, forms.Sum)
-    weighed = tuple(forms.PowerTerm(0.2 + 0.1 * k, term) for k, term in enumerate(form.score.terms))
-    form = replace(form, score=forms.Sum(form.score.constant, weighed))
-    rows = asked()
+    assert isinstance(form.score, shapes.Sum)
+    powers = tuple(0.2 + 0.1 * k for k, _ in enumerate(form.score.terms))
+    form = replace(form, score=replace(form.score, powers=powers))
+    rows, read = asked(), portable_of(text_of(form))
     cells = [[k, *(row[c] for c in COLUMNS[1:])] for k, row in enumerate(rows)]
     for base in (Duck(), Lite()):
         found = base.run(to_sql(form, f'"{TABLE}"', None, ["id"]), TABLE, COLUMNS, KINDS_OF_COLUMNS, cells)
         for key, _, *chances in found:
-            assert chances == pytest.approx(posterior(form, rows[int(key)]), abs=1e-9)
+            assert chances == pytest.approx(posterior(read, rows[int(key)]), abs=1e-9)
     for row, _, chances in run_onnx(to_onnx(form), rows):
-        assert chances == pytest.approx(posterior(form, row), abs=1e-9)
+        assert chances == pytest.approx(posterior(read, row), abs=1e-9)
 
 
 @pytest.mark.long
@@ -126,12 +129,12 @@ def test_pmml_of_rare_levels_and_of_classes_that_are_impossible() -> None:
             found = held.predict({k: c for k, c in (("a", a), ("x", v)) if c is not None})
             agree(model, {"a": a, "x": v}, [found[f"p({c})"] for c in model.classes], found["prediction"])
     form = portable(model)
-    assert isinstance(form.score, forms.Sum)
+    assert isinstance(form.score, shapes.Sum)
     with pytest.raises(SettingError, match="PMML cannot say that a class is impossible"):
-        to_pmml(replace(form, score=forms.Sum((0.0, -math.inf), form.score.terms)))
-    never = forms.BinTerm("x", (0.5,), ((0.0, 1.0), (-math.inf, 0.0)), (0.0, 0.0))
+        to_pmml(replace(form, score=replace(form.score, constant=np.array([0.0, -math.inf]))))
+    never = shapes.BinTable("x", np.array([0.5]), np.array([[0.0, 1.0], [-math.inf, 0.0], [0.0, 0.0]]))
     with pytest.raises(SettingError, match="PMML cannot say that a value of 'x' is impossible"):
-        to_pmml(replace(form, score=forms.Sum((0.0, 0.0), (never,))))
+        to_pmml(replace(form, score=shapes.Sum(np.zeros(2), (never,))))
 
 
 JAVASCRIPT = """
@@ -201,16 +204,21 @@ def test_trees_as_deep_as_they_can_be() -> None:
     count, size = 401, 201
     axis = [0 if node % 2 == 0 and node < count - 1 else -1 for node in range(count)]
     below = [node + 1 if axis[node] == 0 else 0 for node in range(count)]
-    turns = [(node // 2 + 1,) if axis[node] == 0 else () for node in range(count)]
-    starts = tuple(float(k) for k in range(1, size))
-    values = tuple(math.sin(node) for node in range(count))
-    axes = (forms.Axis("x", size, None, starts),)
-    trees = forms.TreesTerm("x", axes, (0,), tuple(axis), tuple(below), tuple(turns), (values,))
-    pair = forms.PairTerm("x × x", (axes[0], axes[0]), (tuple(math.cos(k) for k in range(size * size)),))
-    attributes = (forms.Attribute("x", "number"),)
-    form = forms.Portable(("u", "v"), attributes, ("",), forms.Sum((0.0, 0.0), (trees, pair)), "made up", "t")
+    left = np.zeros((count, 256), np.uint8)
+    for node in range(count):
+        left[node, : node // 2 + 1] = 1
+    values = np.sin(np.arange(count))
+    x = shapes.Axis("x", Labels(), np.arange(1.0, size))
+    nodes = np.zeros(1, np.int32), np.array(axis, np.int32), np.array(below, np.int32)
+    trees = shapes.TreeSum("x", (x,), *nodes, left, np.stack([-values, values], axis=1))
+    cells = np.cos(np.arange(size * size)).reshape(size, size)
+    places = np.arange(size, dtype=np.int32)
+    pair = shapes.PairTable("x × x", (x, x), (places, places), np.stack([-cells, cells], axis=2))
+    attributes = (Attribute("x", "number"),)
+    form = Portable(("u", "v"), attributes, ("",), shapes.Sum(np.zeros(2), (trees, pair)), "made up", "t")
+    read = portable_of(text_of(form))
     rows = [{"x": v} for v in (*(float(k) for k in range(-1, 203, 7)), 0.5, None)]
     for base in (Duck(), Lite()):
         found = base.run(to_sql(form, "rows", None), "rows", ["x"], ["double precision"], [[r["x"]] for r in rows])
         for row, (_, _, *chances) in zip(rows, found, strict=True):
-            assert chances == pytest.approx(posterior(form, row), abs=1e-9)
+            assert chances == pytest.approx(posterior(read, row), abs=1e-9)

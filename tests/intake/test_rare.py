@@ -14,7 +14,9 @@ import pytest
 import likely
 from likely.errors import LikelyError, SchemaMismatch
 from likely.portable.describe import portable
+from likely.portable.reading import portable_of
 from likely.portable.scoring import posterior
+from likely.portable.writing import text_of
 
 ROWS = 300
 SECRETS = ("Zanzibar", "Onassis", "quetzalcoatl")
@@ -116,7 +118,7 @@ def test_rows_learned_later_bring_no_new_names() -> None:
 def test_the_portable_form_reads_unseen_levels_as_other(learner: str) -> None:
     own = {n: v for n, v in TABLE.items() if n != "note"}
     model = likely.fit(own, "y", learner, least_count=2)
-    form = portable(model)
+    form = portable_of(text_of(portable(model)))
     for name in ("other", "Onassis", "nobody yet", "ann", "bob", "cy", None):
         row = {"name": name, "sky": "fog", "x": -0.2}
         wanted = model.posterior(row).matrix[0]
@@ -129,7 +131,9 @@ def test_levels_that_are_numbers_or_truth_values() -> None:
     assert model.levels("k") == ["1", "2", "3", "other"] and model.levels("b") == ["false", "true"]
     for k in (7, 8, 1, "2.0", None, "x"):
         row = {"k": k, "b": True}
-        assert posterior(portable(model), row) == pytest.approx(model.posterior(row).matrix[0], rel=1e-12)
+        assert posterior(portable_of(text_of(portable(model))), row) == pytest.approx(
+            model.posterior(row).matrix[0], rel=1e-12
+        )
     assert model.posterior({"k": 7}).matrix.tolist() == model.posterior({"k": 8}).matrix.tolist()
     assert model.posterior({"k": 7}).matrix.tolist() != model.posterior({}).matrix.tolist()
 

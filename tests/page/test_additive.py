@@ -11,9 +11,9 @@ from conformance.interacting import KINDS, WIND, additive
 from conformance.test_conformance import asked
 from page.test_conformance import SCORE, agree, script, told  # noqa: F401
 
-from likely.portable import forms
+from likely.models import shapes
 from likely.portable.describe import portable
-from likely.portable.reading import cells_of
+from likely.portable.reading import cells_of, portable_of
 from likely.portable.scoring import scores
 from likely.portable.writing import text_of
 
@@ -26,13 +26,13 @@ def test_every_kind_scores_in_the_browser_as_in_python(script: Any) -> None:  # 
 def test_weights_before_pairs_and_sets(script: Any) -> None:  # noqa: F811
     for kind in ((2, "level", 3), (3, "skip", 2)):
         form = portable(additive(*kind))
-        assert isinstance(form.score, forms.Sum)
-        weighed = tuple(forms.PowerTerm(0.25 + k, term) for k, term in enumerate(form.score.terms))
-        form = replace(form, score=forms.Sum(form.score.constant, weighed))
-        rows = asked()
+        assert isinstance(form.score, shapes.Sum)
+        powers = tuple(0.25 + k for k, _ in enumerate(form.score.terms))
+        form = replace(form, score=replace(form.score, powers=powers))
+        rows, read = asked(), portable_of(text_of(form))
         found = script.evaluate(SCORE, [text_of(form), [{n: told(v) for n, v in row.items()} for row in rows]])
         for row, (logs, _) in zip(rows, found, strict=True):
-            assert logs == pytest.approx(scores(form, cells_of(form, row)), rel=1e-12, abs=1e-12)
+            assert logs == pytest.approx(scores(read, cells_of(read, row)), rel=1e-12, abs=1e-12)
 
 
 CHANGES = """([portable, rows]) => {
@@ -53,16 +53,16 @@ def test_all_cuts_of_a_number_are_tried(watched: Any) -> None:
     watched.tab.wait_for_function("globalThis.likelyScript")
     for kind in ((1, "skip", 2), (2, "skip", 2), ("any", "level", 3)):
         form = portable(additive(*kind))
-        assert isinstance(form.score, forms.Sum)
+        assert isinstance(form.score, shapes.Sum)
         cuts: dict[str, set[float]] = {WIND: set(), "z": set()}
         for term in form.score.terms:
-            if isinstance(term, forms.BinTerm):
-                cuts[term.name] |= set(term.starts)
+            if isinstance(term, shapes.BinTable):
+                cuts[term.name] |= set(term.starts.tolist())
             for axis in getattr(term, "axes", ()):
-                if axis.attribute in cuts:
-                    cuts[axis.attribute] |= set(axis.starts)
-        weighed = tuple(forms.PowerTerm(0.5, term) for term in form.score.terms)
-        for one in (form, replace(form, score=forms.Sum(form.score.constant, weighed))):
+                if axis.name in cuts:
+                    cuts[axis.name] |= set(axis.edges.tolist())
+        weighed = replace(form.score, powers=(0.5,) * len(form.score.terms))
+        for one in (form, replace(form, score=weighed)):
             found = watched.tab.evaluate(CHANGES, [text_of(one), []])
             assert found == [sorted(cuts[name]) for name in (WIND, "z")]
 

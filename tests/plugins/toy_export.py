@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from likely.portable.forms import Portable
+from likely.portable.describe import Portable
 
 
 def to_outline(form: Portable) -> str:

@@ -227,6 +227,11 @@ def log_of(values: Iterable[Quotient]) -> NDArray[np.float64]:
         return np.log(np.array([float(v) for v in values], np.float64))
 
 
+def log_fraction(value: Fraction) -> float:
+    """log of a positive fraction, however large its parts."""
+    return math.log(value.numerator) - math.log(value.denominator)
+
+
 def spell(value: object) -> str:
     """A value as a table would write it: true, 3, red.
 

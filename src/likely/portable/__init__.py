@@ -1,6 +1,6 @@
-"""How a model scores a row as plain values, and that form in other languages.
+"""How a model scores a row, taken elsewhere: its score over the levels that rows are read with, in other languages.
 
-Imports models (contracts and shapes) in `describe` alone, which makes the form. `forms` is the form, `reading` and
-`scoring` (with `joint_terms`, `logs`) its reference scorer, `writing` its JSON, `abilities` what a model can do besides
-predicting. Inside: languages/.
+Imports models (contracts and shapes). `describe` makes the score that languages fold over, `writing` its JSON;
+`reading` and `scoring` (with `joint_terms`, `logs`) score rows by that JSON in plain Python, `abilities` says what a
+model can do besides predicting. Inside: languages/.
 """

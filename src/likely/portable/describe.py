@@ -1,47 +1,75 @@
-"""A model as a portable form: `portable(model)`. Reads shapes; computes no score, and knows no model and no factor.
+"""A model as what is taken elsewhere: `portable(model)`, its score over the levels that rows are read with.
 
-What cannot be said without the rows of training is refused.
+`Portable` holds a score of the same kinds of terms as the model's (models/shapes), and it scores rows as well as the
+model's does. Tables and axes have a place for each level that a row may have, in the order of `Attribute.levels`; codes
+that a term does not tell apart are one. What cannot be said without the rows of training is refused.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping
-from fractions import Fraction
-from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from likely.errors import SettingError, shown
+from likely.machinery.arrays import Floats
 from likely.models import shapes
 from likely.models.contracts import Model
 from likely.models.fractions import log_of
-from likely.portable import forms
-from likely.portable.describe_sets import describe_pair, describe_trees
 from likely.sums.columns.counts import Counts
-from likely.table.labels import number_label
+from likely.table.labels import Labels, number_label
 from likely.table.schema import OTHER, Column
+from likely.table.words import Tokens
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Array: TypeAlias = NDArray[np.float64]
 
+@dataclass(frozen=True)
+class Attribute:
+    """One attribute of a row. Dates are seconds since 1970."""
 
-class Domain(NamedTuple):
-    """The levels that rows are read with."""
-
-    levels: tuple[str, ...]
-    rest: str | None
+    name: str
+    kind: Literal["level", "number", "date", "text"]
+    levels: tuple[str, ...] = ()
+    """Of a nominal attribute: all that the model knows."""
+    numeric: bool = False
+    """Whether levels are numbers, so that 1, "1.0" and "1" are one level."""
+    words: Tokens | None = None
+    rest: str | None = None
     """The level of all that have no name of their own, where there is one."""
 
 
-Levels: TypeAlias = Mapping[str, Domain]
-"""By attribute."""
+@dataclass(frozen=True)
+class Portable:
+    """How a model scores a row. P(class | row) is exp(score) over its sum; undefined where all are minus infinity."""
+
+    classes: tuple[str, ...]
+    attributes: tuple[Attribute, ...]
+    missing: tuple[str, ...]
+    """Texts that stand for a missing cell; the empty one always does."""
+    score: shapes.Score
+    learner: str
+    target: str | None = None
+    proper: bool = True
+    """Whether the posterior is made of probabilities, or of scores that sum to one."""
+    generative: bool = False
+    """Whether the scores are log P(class, row), so that the log of their sum is the log density of the row."""
+    refuse_unseen: bool = False
+    """Whether a row with a level that training did not have is refused."""
+
+    def attribute(self, name: str) -> Attribute:
+        """The attribute of this name."""
+        return next(a for a in self.attributes if a.name == name)
 
 
-def portable(model: Model) -> forms.Portable:
+Attributes: TypeAlias = Mapping[str, Attribute]
+"""By name."""
+
+
+def portable(model: Model) -> Portable:
     """The one description of how this model scores a row.
 
     >>> import likely
@@ -50,8 +78,8 @@ def portable(model: Model) -> forms.Portable:
     >>> found.classes, found.attributes[0].levels, type(found.score).__name__
     (('n', 'y'), ('rain', 'sun'), 'Sum')
     """
-    shape = model.shape()
-    if shape is None:
+    score = model.shape()
+    if score is None:
         odd = next((m for m in model.members if m.shape() is None), model)
         raise SettingError(
             f"{type(odd.learner).__name__} cannot be taken elsewhere. {odd.shapeless} Use NaiveBayes, Logistic or "
@@ -59,17 +87,16 @@ def portable(model: Model) -> forms.Portable:
         )
     attributes = tuple(_attribute(model, column) for column in model.schema.attributes)
     target = model.schema.target
-    domains = {a.name: _domain(model, a) for a in attributes}
-    if model.refuse_unseen and any(domain.rest is not None for domain in domains.values()):
+    if model.refuse_unseen and any(attribute.rest is not None for attribute in attributes):
         raise SettingError(
             f"The model refuses unseen levels, but rare ones were made {shown(OTHER)}, as unseen ones are. Learn with "
             "unseen='skip', or without least_count, to take it elsewhere."
         )
-    return forms.Portable(
+    return Portable(
         classes=model.classes,
         attributes=attributes,
         missing=model.schema.missing,
-        score=_score(shape, model.classes, domains),
+        score=align(score, {attribute.name: attribute for attribute in attributes}),
         learner=type(model.learner).__name__,
         target=None if target is None else target.name,
         proper=bool(model.proper),
@@ -93,218 +120,128 @@ def is_portable(model: Model) -> bool:
     return model.shape() is not None
 
 
-def _attribute(model: Model, column: Column) -> forms.Attribute:
+def _attribute(model: Model, column: Column) -> Attribute:
     if column.kind == "text":
-        how = column.tokens
-        words = forms.Words() if how is None else forms.Words(how.shortest, how.pairs, how.stop, how.grams)
-        return forms.Attribute(column.name, "text", words=words)
-    if isinstance(model.summary.columns[column.name], Counts):
-        levels = tuple(model.levels(column.name))
-        if column.reading == "number" and column.kept is not None:
-            levels = tuple(level for level in levels if level != OTHER)  # no number, so no cell says it
-        # Languages compare numbers as doubles; where these cannot tell levels apart, the digits are compared as text.
-        numeric = column.reading == "number" and all(number_label(float(level)) == level for level in levels)
-        return forms.Attribute(column.name, "level", levels, numeric)
-    return forms.Attribute(column.name, "date" if column.reading == "date" else "number")
+        return Attribute(column.name, "text", words=column.tokens or Tokens())
+    if not isinstance(model.summary.columns[column.name], Counts):
+        return Attribute(column.name, "date" if column.reading == "date" else "number")
+    levels = tuple(model.levels(column.name))
+    rest = OTHER if column.kept is not None and OTHER in levels else None
+    if column.reading == "number" and column.kept is not None:
+        levels = tuple(level for level in levels if level != OTHER)  # no number, so no cell says it
+    # Languages compare numbers as doubles; where these cannot tell levels apart, the digits are compared as text.
+    numeric = column.reading == "number" and all(number_label(float(level)) == level for level in levels)
+    return Attribute(column.name, "level", levels, numeric, rest=rest)
 
 
-def _domain(model: Model, attribute: forms.Attribute) -> Domain:
-    has_rest = model.schema[attribute.name].kept is not None and OTHER in model.levels(attribute.name)
-    return Domain(attribute.levels, OTHER if has_rest else None)
+# -- a score over the levels that rows are read with ----------------------------------------------------------------
 
 
-def _floats(values: Iterable[float]) -> forms.Scores:
-    """Numbers as Python's own."""
-    return tuple(float(v) for v in values)
-
-
-def _matrix(rows: Iterable[Iterable[float]]) -> tuple[forms.Scores, ...]:
-    return tuple(_floats(row) for row in rows)
-
-
-def _score(shape: shapes.Score, classes: tuple[str, ...], levels: Levels) -> forms.Score:
-    match shape:
+def align(score: shapes.Score, read: Attributes) -> shapes.Score:
+    """The same score over the levels of these attributes; terms that count nothing are left out."""
+    match score:
         case shapes.Sum():
-            return _sum(shape, levels)
-        case shapes.Normalised(inner):
-            return forms.Normalised(_score(inner, classes, levels))
-        case shapes.Shifted(inner, by):
-            return forms.Shifted(_score(inner, classes, levels), _floats(by))
-        case shapes.Clipped(outputs):
-            return forms.Clipped(_sum(outputs, levels))
-        case shapes.Duels(outputs, pairs, votes):
-            return forms.Duels(_sum(outputs, levels), len(classes), tuple((int(a), int(b)) for a, b in pairs), votes)
-        case shapes.Mixture(members):
-            places = {name: k for k, name in enumerate(classes)}
-            each = (
-                forms.Member(
-                    _score(m.inner, m.classes, levels),
-                    m.weight,
-                    m.temperature,
-                    tuple(places.get(name, -1) for name in m.classes),
-                )
-                for m in members
-            )
-            return forms.Mixture(len(classes), tuple(each))
+            kept = [(_aligned(term, read), float(power)) for term, power in score.powered if power]
+            return replace(score, terms=tuple(t for t, _ in kept), powers=tuple(power for _, power in kept))
+        case shapes.Normalised() | shapes.Shifted():
+            return replace(score, inner=align(score.inner, read))
+        case shapes.Clipped() | shapes.Duels():
+            outputs = align(score.outputs, read)
+            assert isinstance(outputs, shapes.Sum)
+            return replace(score, outputs=outputs)
+        case shapes.Mixture():
+            return replace(score, members=tuple(replace(m, inner=align(m.inner, read)) for m in score.members))
         case shapes.OneDependence():
-            return forms.OneDependence(
-                tuple(_axis(axis, levels) for axis in shape.axes),
-                tuple(bool(s) for s in shape.serves),
-                _floats(shape.prior),
-                _matrix(shape.alone),
-                _matrix(shape.joint),
-                tuple(_matrix(rows) for rows in shape.given),
-            )
-    raise SettingError(f"{type(shape).__name__} has no portable form.")
+            return replace(score, axes=tuple(_axis(axis, read) for axis in score.axes))
+    raise SettingError(f"{type(score).__name__} has no portable form.")
 
 
-def _sum(shape: shapes.Sum, levels: Levels) -> forms.Sum:
-    terms: list[forms.Term] = []
-    for term, power in shape.powered:
-        if power:
-            terms += [t if power == 1 else forms.PowerTerm(float(power), t) for t in _terms(term, levels)]
-    return forms.Sum(_floats(shape.constant), tuple(terms))
-
-
-def _terms(term: object, levels: Levels) -> Iterator[forms.Term]:
-    """What a term adds: one form, or for a block whose gaps are evidence one more for each attribute."""
-    match term:
-        case shapes.Block():
-            yield _joint(term.name, term.joint, levels)
-            for attribute, shares in zip(term.names, term.presence, strict=False):
-                known, gone = (_floats(log_of(side)) for side in zip(*shares, strict=True))
-                yield forms.PresenceTerm(term.name, attribute, known, gone)
-        case shapes.JointTable() | shapes.MultivariateNormal():
-            yield _joint(" & ".join(term.names), term, levels)
-        case shapes.Tree():
-            yield _tree(term, levels)
-        case shapes.PairTable():
-            yield describe_pair(term, [_axis(axis, levels) for axis in term.axes])
-        case shapes.TreeSum():
-            yield describe_trees(term, [_axis(axis, levels) for axis in term.axes])
-        case shapes.Curve():
-            units = tuple(_unit(u, shapes.REACH) for u in term.units)
-            ends = _floats(term.known), _floats(term.absent)
-            yield forms.CurveTerm(term.name, int(term.at), units, _matrix(term.weights), *ends)
-        case shapes.Column():
-            yield _column(term, levels)
-        case _:
-            raise SettingError(f"{shown(term)} has no portable form.")
-
-
-def _column(term: shapes.Column, levels: Levels) -> forms.Term:
+def _aligned(term: Any, read: Attributes) -> Any:
     match term:
         case shapes.LevelTable(name, labels, table):
-            rest = labels.index.get(levels[name].rest or "", -2)  # the row of unseen levels, where none is for the rest
-            unseen, missing = _floats(table[rest]), _floats(table[-1])
+            rest = labels.index.get(read[name].rest or "", -2)  # the row of unseen levels, where none is for the rest
             # A level that the table does not have is no rare one: the level that linear models measure others from.
-            rows = tuple(_floats(table[labels.index.get(level, -2)]) for level in levels[name].levels)
-            return forms.LevelTerm(name, rows, unseen, missing)
-        case shapes.BinTable(name, starts, table):
-            return forms.BinTerm(name, _floats(starts), _matrix(table[: len(starts) + 1]), _floats(table[-1]))
-        case shapes.Density():
-            return _density(term)
-        case shapes.WordWeights():
-            how, words = term.settings, term.scores.vocabulary
-            return forms.TextTerm(
-                term.name,
-                tuple(words[k] for k in range(len(words))),
-                _matrix(term.scores.weights),
-                _floats(term.base),
-                "binary" if how.model == "bernoulli" else how.damping,  # type: ignore[arg-type]
-                1.0 if how.scale == "none" else float(how.scale),
-                bool(how.length),
-            )
-        case shapes.Slope():
-            unit = _unit(term.standard, shapes.FARTHEST)
-            return forms.SlopeTerm(term.name, unit, *map(_floats, (term.weights, term.known, term.absent)))
-    raise SettingError(f"What {shown(term.name)} adds has no portable form.")
+            rows = [labels.index.get(level, -2) for level in read[name].levels]
+            return shapes.LevelTable(name, Labels(read[name].levels), table[[*rows, rest, -1]])
+        case shapes.JointTable() | shapes.Block(joint=shapes.JointTable()):
+            joint = term.joint if isinstance(term, shapes.Block) else term
+            assert isinstance(joint, shapes.JointTable)
+            found = shapes.CellTable.of(shapes.line_name(term), joint)
+            return replace(found, axes=tuple(_axis(axis, read) for axis in found.axes))
+        case shapes.Tree():
+            return replace(term, axes=tuple(_axis(axis, read) for axis in term.axes))
+        case shapes.PairTable():
+            return _pair(term, read)
+        case shapes.TreeSum():
+            return _trees(term, read)
+        case shapes.Column() | shapes.Curve() | shapes.Block() | shapes.MultivariateNormal():
+            return term  # numbers and texts have no levels
+    raise SettingError(f"{shown(term)} has no portable form.")
 
 
-def _density(term: shapes.Density) -> forms.Term:
-    normal, kernels = term.normal, term.kernels
-    if kernels is None:
-        parts = (normal.mean, normal.deviation, normal.rate, normal.farthest, normal.peak, normal.absent)
-        return forms.NormalTerm(term.name, *map(_floats, parts))
-    own = [
-        dict(zip(kernels.points[a:b].tolist(), kernels.weights[a:b].tolist(), strict=True))
-        for a, b in pairwise(kernels.starts.tolist())
-    ]
-    centres = sorted({x for part in own for x in part})
-    weights = tuple(tuple(part.get(x, 0.0) for x in centres) for part in own)
-    each = (kernels.bandwidth, kernels.rate, kernels.farthest, kernels.peak, normal.absent)
-    return forms.KernelTerm(term.name, tuple(centres), weights, *map(_floats, each))
-
-
-def _unit(standard: shapes.Standard, farthest: float) -> forms.Unit:
-    center, rest, spread = float(standard.center), float(standard.rest), float(standard.spread)
-    return forms.Unit(standard.name, int(standard.shift), center, rest, spread, farthest)
-
-
-# -- several attributes together ------------------------------------------------------------------------------------
-
-
-def _axis(axis: shapes.Axis, levels: Levels) -> forms.Axis:
-    """Unseen levels are left out, and so are missing cells where they have no code."""
+def _axis(axis: shapes.Axis, read: Attributes) -> shapes.Axis:
     if axis.edges is not None:
-        return forms.Axis(axis.name, axis.size, None, _floats(axis.edges), missing=axis.missing)
-    groups = range(len(axis.levels)) if axis.groups is None else axis.groups.tolist()
-    code_of = {name: int(groups[place]) for name, place in axis.levels.index.items()}
-    codes = tuple(code_of.get(level, -1) for level in levels[axis.name].levels)
-    rest = code_of.get(levels[axis.name].rest or "", -1)
-    return forms.Axis(axis.name, axis.size, codes, unseen=rest, missing=axis.missing)
+        return axis
+    own, code_of = read[axis.name], axis.code_of
+    groups = np.array([code_of.get(level, axis.unseen) for level in own.levels], np.int32)
+    rest = code_of.get(own.rest or "", axis.unseen)
+    return shapes.Axis(axis.name, Labels(own.levels), None, groups, axis.missing, rest, axis.size)
 
 
-def _tree(tree: shapes.Tree, levels: Levels) -> forms.Term:
-    axes = tuple(_axis(axis, levels) for axis in tree.axes)
-    with np.errstate(divide="ignore"):
-        tables = tuple(tuple(_matrix(np.log(rows)) for rows in table) for table in tree.tables)
-    order, parents = tuple(map(int, tree.order)), tuple(map(int, tree.parents))
-    return forms.TreeTerm(" & ".join(a.attribute for a in axes), axes, order, parents, tables)
-
-
-def _joint(name: str, joint: shapes.JointTable | shapes.MultivariateNormal, levels: Levels) -> forms.Term:
-    return _table(name, joint, levels) if isinstance(joint, shapes.JointTable) else _covariance(name, joint)
-
-
-def _table(name: str, table: shapes.JointTable, levels: Levels) -> forms.Term:
-    axes = []
-    for k, (attribute, labels, size) in enumerate(zip(table.names, table.labels, table.sizes, strict=True)):
-        (unseen, gone), starts = table.other_codes(k), table.starts_of(k)
-        if starts is not None:
-            axes.append(forms.Axis(attribute, size, None, _floats(starts), -1, gone))
-            continue
-        codes = tuple(labels.index.get(level, unseen) for level in levels[attribute].levels)
-        rest = labels.index.get(levels[attribute].rest or "", unseen)
-        axes.append(forms.Axis(attribute, size, codes, (), rest, gone))
-    whole = table.extra * table.cells
-    return forms.TableTerm(
-        name,
-        tuple(axes),
-        tuple(tuple(map(int, row)) for row in table.codes),
-        _matrix(table.counts.floats()),
-        float(table.extra),
-        _log(table.extra) if table.extra else -math.inf,
-        # 0 where a class weighs nothing, so that each of its cells is impossible.
-        tuple(_log(n + whole) if n + whole else 0.0 for n in table.totals()),
+def _pair(pair: shapes.PairTable, read: Attributes) -> shapes.PairTable:
+    (first, rows), (second, columns) = (
+        _merge(_axis(axis, read), cells[: axis.size + 1]) for axis, cells in zip(pair.axes, pair.cells, strict=True)
     )
+    table = np.ascontiguousarray(pair.table[np.ix_(pair.cells[0][rows], pair.cells[1][columns])])
+    places = np.arange(len(rows), dtype=np.int32), np.arange(len(columns), dtype=np.int32)
+    return shapes.PairTable(pair.name, (first, second), places, table)
 
 
-def _log(value: Fraction) -> float:
-    return math.log(value.numerator) - math.log(value.denominator)
+def _trees(trees: shapes.TreeSum, read: Attributes) -> shapes.TreeSum:
+    axes, left = [], np.zeros_like(trees.left)
+    for j, axis in enumerate(trees.axes):
+        nodes = np.flatnonzero(trees.axis == j)
+        sides = trees.left[nodes, : axis.size + 1] != 0
+        # Codes that go the same way everywhere have the same number.
+        alike = np.unique(sides, axis=1, return_inverse=True)[1] if len(nodes) else np.zeros(axis.size + 1, np.intp)
+        own, kept = _merge(_axis(axis, read), alike.reshape(-1))
+        axes.append(own)
+        left[nodes, : len(kept)] = sides[:, kept]
+    below = np.where(trees.axis < 0, np.int32(0), trees.below)
+    return replace(trees, axes=tuple(axes), below=below, left=left)
 
 
-def _covariance(name: str, normal: shapes.MultivariateNormal) -> forms.Term:
-    whole = normal.whitened(np.arange(len(normal.names)))
-    return forms.CovarianceTerm(
-        name,
-        normal.names,
-        _matrix(normal.mean),
-        _matrix(normal.deviation),
-        _matrix(shapes.limit_distances(normal.deviation)),
-        tuple(_matrix(rows) for rows in normal.correlation),
-        _floats(normal.least),
-        tuple(_matrix(whitening) for whitening, _ in whole),
-        tuple(-float(volume) for _, volume in whole),
-        all(len(part) > 1 and bool((part == part[0]).all()) for part in (normal.deviation, normal.correlation)),
-    )
+def _merge(axis: shapes.Axis, alike: NDArray[np.integer]) -> tuple[shapes.Axis, NDArray[np.intp]]:
+    """The axis with one code for codes that have the same number in `alike`, and for each new code one of the old ones.
+
+    The last of the old codes is that of a missing cell. New ones are in the order of the old, and bins become one only
+    side by side.
+    """
+    gaps, last = axis.missing >= 0, len(alike) - 1
+    if axis.edges is not None:
+        new = np.concatenate([[True], alike[1:last] != alike[: last - 1]])
+        kept = np.append(np.flatnonzero(new), last) if gaps else np.flatnonzero(new)
+        gone = len(kept) - 1 if gaps else -1
+        return replace(axis, edges=axis.edges[new[1:]], missing=gone, count=len(kept)), kept
+    assert axis.groups is not None
+    kept = np.sort(np.unique(alike if gaps else alike[:last], return_index=True)[1])
+    place = {int(alike[old]): k for k, old in enumerate(kept.tolist())}
+
+    def renumber(code: int) -> int:
+        return place[int(alike[code])] if code >= 0 else -1
+
+    groups = np.array([renumber(code) for code in axis.groups.tolist()], np.int32)
+    missing, unseen = renumber(axis.missing), renumber(axis.unseen)
+    return replace(axis, groups=groups, missing=missing, unseen=unseen, count=len(kept)), kept
+
+
+def by_class(values: Floats) -> Floats:
+    """(places, classes) as one row for each class; of two that mirror each other, the second's alone."""
+    mirrored = values.shape[1] == 2 and bool((values[:, 0] == -values[:, 1]).all())
+    return values.T[1:] if mirrored else values.T
+
+
+def presence_of(block: shapes.Block) -> list[tuple[str, Floats, Floats]]:
+    """Where gaps are evidence: each attribute, with what it adds where it is known and where it is missing."""
+    sides = [[log_of(side) for side in zip(*shares, strict=True)] for shares in block.presence]
+    return [(name, known, gone) for name, (known, gone) in zip(block.names, sides, strict=False)]

@@ -6,27 +6,25 @@ import math
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
-from likely.portable import forms
-from likely.portable.forms import MISSING
 from likely.portable.logs import add_scores, log, log_add, log_sum
-from likely.portable.reading import Cell
+from likely.portable.reading import MISSING, Cell, Form
 
 Cells = Mapping[str, Cell]
 
 
-def code_on(axis: forms.Axis, cells: Cells) -> int:
+def code_on(axis: Form, cells: Cells) -> int:
     """The code of a row on an axis; -1 where it has none."""
     cell = cells[axis.attribute]
     if axis.codes is None:
         assert isinstance(cell, (int, float))
-        return bisect_right(axis.starts, float(cell)) if math.isfinite(cell) else axis.missing
-    assert isinstance(cell, int)
-    if cell >= 0:
-        return axis.codes[cell]
-    return axis.missing if cell == MISSING else axis.unseen
+        code = bisect_right(axis.starts, float(cell)) if math.isfinite(cell) else axis.missing
+    else:
+        assert isinstance(cell, int)
+        code = axis.codes[cell] if cell >= 0 else axis.missing if cell == MISSING else axis.unseen
+    return int(code)
 
 
-def table(term: forms.TableTerm, cells: Cells) -> tuple[float, ...]:
+def table(term: Form, cells: Cells) -> tuple[float, ...]:
     """log P(the codes that are there | class), the others summed over; nothing where none is."""
     codes = [code_on(axis, cells) for axis in term.axes]
     there = [k for k, code in enumerate(codes) if code >= 0]
@@ -46,7 +44,7 @@ def table(term: forms.TableTerm, cells: Cells) -> tuple[float, ...]:
     return tuple(log(n + extra) - total for n, total in zip(top, term.log_total, strict=True))
 
 
-def covariance(term: forms.CovarianceTerm, cells: Cells) -> tuple[float, ...]:
+def covariance(term: Form, cells: Cells) -> tuple[float, ...]:
     """The log density of the numbers that are there; the others are integrated out."""
     x = [float(cells[name]) for name in term.attributes]  # type: ignore[arg-type]
     places = [k for k, value in enumerate(x) if math.isfinite(value)]
@@ -93,7 +91,7 @@ def cholesky_solve(
     return out, log_root
 
 
-def tree(term: forms.TreeTerm, cells: Cells, size: int) -> list[tuple[str, tuple[float, ...]]]:
+def tree(term: Form, cells: Cells, size: int) -> list[tuple[str, tuple[float, ...]]]:
     """What each axis adds. One without a code speaks for what hangs below it, summed over its own codes."""
     codes = [code_on(axis, cells) for axis in term.axes]
     nothing = (0.0,) * size
@@ -123,7 +121,7 @@ def tree(term: forms.TreeTerm, cells: Cells, size: int) -> list[tuple[str, tuple
     return [(axis.attribute, own) for axis, own in zip(term.axes, out, strict=True)]
 
 
-def pair(term: forms.PairTerm, cells: Cells, size: int) -> tuple[float, ...]:
+def pair(term: Form, cells: Cells, size: int) -> tuple[float, ...]:
     """What the table says; nothing where one of the two has no code."""
     one, other = (code_on(axis, cells) for axis in term.axes)
     return (0.0,) * size if one < 0 or other < 0 else by_class(term.table, one * term.axes[1].size + other)
@@ -135,7 +133,7 @@ def by_class(columns: Sequence[Sequence[float]], place: int) -> tuple[float, ...
     return (-found[0], found[0]) if len(found) == 1 else found
 
 
-def trees(term: forms.TreesTerm, cells: Cells, size: int) -> tuple[float, ...]:
+def trees(term: Form, cells: Cells, size: int) -> tuple[float, ...]:
     """The sum of what each tree says where the row leaves it."""
     codes = [code_on(axis, cells) for axis in term.axes]
     out = (0.0,) * size
@@ -146,7 +144,7 @@ def trees(term: forms.TreesTerm, cells: Cells, size: int) -> tuple[float, ...]:
     return out
 
 
-def one_dependence(form: forms.OneDependence, cells: Cells) -> tuple[float, ...]:
+def one_dependence(form: Form, cells: Cells) -> tuple[float, ...]:
     """The log of the mean over the cells that may be parents; naive Bayes where none may."""
     first, there = 0, []
     for axis in form.axes:
@@ -156,7 +154,7 @@ def one_dependence(form: forms.OneDependence, cells: Cells) -> tuple[float, ...]
         first += axis.size
     parents = [a for a in there if form.serves[a]]
     if not parents:
-        out = form.prior
+        out: tuple[float, ...] = form.prior
         for b in there:
             out = add_scores(out, form.alone[b])
         return out

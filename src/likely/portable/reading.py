@@ -1,22 +1,34 @@
-"""How the cells of one row are read, in plain Python: the definition for everything made of the portable form.
+"""How a model in JSON and the cells of one row are read, in plain Python: the definition for all exports.
+
+A row is read into cells, one for each attribute:
+
+- "level": the place of the level in `levels`, MISSING or UNSEEN;
+- "number" and "date" (seconds since 1970): a float; what is not finite counts as missing;
+- "text": the text, or None where it is missing.
 
 Must give what `likely.table.encode` gives for the same row (tests/portable). Knows no scores.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
-from typing import TypeAlias
+from types import SimpleNamespace
+from typing import Any, TypeAlias
 
-from likely.errors import UnseenLevel, shown
-from likely.portable.forms import MISSING, UNSEEN, Attribute, Portable, Words
+from likely.errors import FileFormatError, UnseenLevel, shown
+
+Form: TypeAlias = Any
+"""A dict of the JSON (`writing`) with its keys as attributes; `form` says which kind it is."""
 
 Cell: TypeAlias = int | float | str | None
 """The code of a level, a number (NaN is missing), or a text (None is missing)."""
 
+MISSING, UNSEEN = -1, -2
+"""Codes of cells that are no level: not known, or not known to training."""
 BLANKS = " \t\n\v\f\r"
 LONGEST_TOKEN = 64
 """Bytes of a text that may still be a token for "missing"."""
@@ -29,13 +41,40 @@ _DATE = re.compile(
 )
 
 
-def cells_of(portable: Portable, row: Mapping[str, object]) -> dict[str, Cell]:
+_KEYS = {"form", "classes", "attributes", "missing", "score", "learner", "target", "refuse_unseen", "version"}
+_TEXTS = {"form", "name", "attribute", "attributes", "words", "damping"}
+"""Keys within a score whose values are no numbers."""
+
+
+def portable_of(text: str) -> Form:
+    """The model that a JSON text holds, as `writing.text_of` wrote it."""
+    try:
+        found = json.loads(text)
+        if not set(found) >= _KEYS or found["form"] != "Portable":
+            raise ValueError("no model")
+        score = _revived(found.pop("score"), True)
+        return SimpleNamespace(**vars(_revived(found, False)), score=score)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise FileFormatError(
+            "This is not the portable form of a model, or it was altered. Export it again."
+        ) from error
+
+
+def _revived(value: Any, numbers: bool) -> Any:
+    """Lists as tuples, dicts as forms; where numbers belong, "-inf" and the like are numbers."""
+    if isinstance(value, dict):
+        return SimpleNamespace(**{key: _revived(v, numbers and key not in _TEXTS) for key, v in value.items()})
+    if isinstance(value, list):
+        return tuple(_revived(v, numbers) for v in value)
+    return float(value) if numbers and value in ("inf", "-inf", "nan") else value
+
+
+def cells_of(portable: Form, row: Mapping[str, object]) -> dict[str, Cell]:
     """The cells of a row (a dict of values) by attribute; what the row does not have is missing.
 
-    >>> from likely.portable.forms import Sum
-    >>> sky = Attribute("sky", "level", ("rain", "sun"))
-    >>> form = Portable(("y",), (sky, Attribute("t", "number")), ("", "?"), Sum((0.0,), ()), "Prior")
-    >>> cells_of(form, {"sky": "sun"})
+    >>> sky = SimpleNamespace(name="sky", kind="level", levels=("rain", "sun"), numeric=False)
+    >>> t = SimpleNamespace(name="t", kind="number")
+    >>> cells_of(SimpleNamespace(attributes=(sky, t), missing=("", "?"), refuse_unseen=False), {"sky": "sun"})
     {'sky': 1, 't': nan}
     """
     out: dict[str, Cell] = {}
@@ -50,7 +89,7 @@ def cells_of(portable: Portable, row: Mapping[str, object]) -> dict[str, Cell]:
     return out
 
 
-def cell_of(attribute: Attribute, value: object, missing: tuple[str, ...]) -> Cell:
+def cell_of(attribute: Form, value: object, missing: tuple[str, ...]) -> Cell:
     """One value as a cell of this attribute."""
     if hasattr(value, "item"):  # a numpy scalar
         value = value.item()
@@ -58,17 +97,17 @@ def cell_of(attribute: Attribute, value: object, missing: tuple[str, ...]) -> Ce
         return _level(attribute, value, missing)
     if attribute.kind == "text":
         return _text(value, missing)
-    number = _dated(value, missing) if attribute.kind == "date" else _number(value, missing)
+    number = _dated(value, missing) if attribute.kind == "date" else number_of(value, missing)
     gone = (_parsed(token.strip(BLANKS)) for token in missing)
     return math.nan if any(number == g for g in gone if math.isfinite(g)) else number
 
 
-def _level(attribute: Attribute, value: object, missing: tuple[str, ...]) -> int:
+def _level(attribute: Form, value: object, missing: tuple[str, ...]) -> int:
     known = attribute.levels
     if isinstance(value, int) and not isinstance(value, bool):
         text: str | None = str(value)  # exact: two whole numbers may be one double
     elif attribute.numeric:
-        number = _number(value, missing)
+        number = number_of(value, missing)
         text = number_label(number) if math.isfinite(number) else None
     elif isinstance(value, bool):
         text = "true" if value else "false"
@@ -93,7 +132,8 @@ def _text(value: object, missing: tuple[str, ...]) -> str | None:
     return text
 
 
-def _number(value: object, missing: tuple[str, ...]) -> float:
+def number_of(value: object, missing: tuple[str, ...] = ()) -> float:
+    """A value as a number, not finite where it is none."""
     if isinstance(value, (date, datetime)):
         return _seconds(value)
     if isinstance(value, (int, float)):
@@ -115,7 +155,7 @@ def _parsed(text: str) -> float:
 
 def _dated(value: object, missing: tuple[str, ...]) -> float:
     if not isinstance(value, str):
-        return _number(value, missing)
+        return number_of(value, missing)
     text = value.strip(BLANKS)
     return math.nan if text in {token.strip(BLANKS) for token in missing} else seconds_of(text)
 
@@ -165,10 +205,10 @@ def number_label(value: float) -> str:
     return str(int(value)) if value == int(value) and abs(value) < 2**64 else repr(value)
 
 
-def words_of(text: str, how: Words) -> list[str]:
+def words_of(text: str, how: Form) -> list[str]:
     """The words (pairs, runs) of one text, in order.
 
-    >>> words_of("The CAT & the dog", Words(stop=("the",), pairs=True))
+    >>> words_of("The CAT & the dog", SimpleNamespace(shortest=1, stop=("the",), pairs=True, grams=None))
     ['cat', 'dog', 'cat dog']
     """
     words = [w for w in re.findall(r"\w+", text.lower()) if len(w) >= how.shortest and w not in how.stop]

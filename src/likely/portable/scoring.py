@@ -1,4 +1,4 @@
-"""How a row is scored, in plain Python: the definition for everything made of the portable form. Needs no library.
+"""How a row is scored, in plain Python, by a model in JSON: the definition for all exports. Needs no library.
 
 Must give what `Model.log_joint` gives, as close as arithmetic allows (tests/portable).
 """
@@ -9,16 +9,14 @@ import math
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
-from likely.portable import forms
-from likely.portable.forms import MISSING, UNSEEN, Portable
 from likely.portable.joint_terms import covariance, one_dependence, pair, table, tree, trees
 from likely.portable.logs import TIE, add_scores, log, log_add, log_sum
-from likely.portable.reading import Cell, cells_of, words_of
+from likely.portable.reading import MISSING, UNSEEN, Cell, Form, cells_of, words_of
 
 Cells = Mapping[str, Cell]
 
 
-def posterior(portable: Portable, row: Mapping[str, object]) -> tuple[float, ...]:
+def posterior(portable: Form, row: Mapping[str, object]) -> tuple[float, ...]:
     """P(class | row) of a row (a dict of values); all 0 where every class is impossible."""
     return chances(scores(portable, cells_of(portable, row)))
 
@@ -37,32 +35,31 @@ def chances(logs: Sequence[float]) -> tuple[float, ...]:
     return tuple(v / total for v in each)
 
 
-def scores(portable: Portable, cells: Cells) -> tuple[float, ...]:
+def scores(portable: Form, cells: Cells) -> tuple[float, ...]:
     """The log score of each class for a row that was read (`reading.cells_of`)."""
     return score(portable.score, cells, portable)
 
 
-def score(form: forms.Score, cells: Cells, portable: Portable) -> tuple[float, ...]:
+def score(form: Form, cells: Cells, portable: Form) -> tuple[float, ...]:
     """What one form of score comes to."""
-    match form:
-        case forms.Sum():
+    match form.form:
+        case "Sum":
             return _sum(form, cells, portable)
-        case forms.Normalised(inner):
-            inside = score(inner, cells, portable)
+        case "Normalised":
+            inside = score(form.inner, cells, portable)
             return tuple(v - log_sum(inside) for v in inside)
-        case forms.Shifted(inner, by):
-            return add_scores(score(inner, cells, portable), by)
-        case forms.Mixture():
+        case "Shifted":
+            return add_scores(score(form.inner, cells, portable), form.by)
+        case "Mixture":
             return _mixture(form, cells, portable)
-        case forms.Clipped(outputs):
-            return _clipped(_sum(outputs, cells, portable))
-        case forms.Duels():
+        case "Clipped":
+            return _clipped(_sum(form.outputs, cells, portable))
+        case "Duels":
             return _voted(form, _sum(form.outputs, cells, portable))
-        case forms.OneDependence():
-            return one_dependence(form, cells)
+    return one_dependence(form, cells)
 
 
-def terms(form: forms.Sum, cells: Cells, portable: Portable) -> list[tuple[str, tuple[float, ...]]]:
+def terms(form: Form, cells: Cells, portable: Form) -> list[tuple[str, tuple[float, ...]]]:
     """What each attribute or block adds, by name, in order; the constant is not among them."""
     size = len(form.constant)
     out: dict[str, tuple[float, ...]] = {}
@@ -72,36 +69,37 @@ def terms(form: forms.Sum, cells: Cells, portable: Portable) -> list[tuple[str, 
     return list(out.items())
 
 
-def _sum(form: forms.Sum, cells: Cells, portable: Portable) -> tuple[float, ...]:
-    out = form.constant
+def _sum(form: Form, cells: Cells, portable: Form) -> tuple[float, ...]:
+    out: tuple[float, ...] = form.constant
     for part in form.terms:
         for _, own in parts(part, cells, portable, len(out)):
             out = add_scores(out, own)
     return out
 
 
-def parts(term: forms.Term, cells: Cells, portable: Portable, size: int) -> list[tuple[str, tuple[float, ...]]]:
+def parts(term: Form, cells: Cells, portable: Form, size: int) -> list[tuple[str, tuple[float, ...]]]:
     """What a term adds, by the name of an attribute or block: one entry, or for a tree one for each axis."""
-    match term:
-        case forms.TreeTerm():
+    match term.form:
+        case "TreeTerm":
             return tree(term, cells, size)
-        case forms.PowerTerm(weight, inner):
-            return [(name, tuple(weight * v for v in own)) for name, own in parts(inner, cells, portable, size)]
-        case forms.TableTerm():
+        case "PowerTerm":
+            inside = parts(term.inner, cells, portable, size)
+            return [(name, tuple(term.weight * v for v in own)) for name, own in inside]
+        case "TableTerm":
             return [(term.name, table(term, cells))]
-        case forms.CovarianceTerm():
+        case "CovarianceTerm":
             return [(term.name, covariance(term, cells))]
-        case forms.PairTerm():
+        case "PairTerm":
             return [(term.name, pair(term, cells, size))]
-        case forms.TreesTerm():
+        case "TreesTerm":
             return [(term.name, trees(term, cells, size))]
-        case forms.PresenceTerm():
+        case "PresenceTerm":
             return [(term.name, term.known if math.isfinite(_number(cells, term.attribute)) else term.missing)]
-        case forms.LevelTerm():
+        case "LevelTerm":
             code = cells[term.name]
             assert isinstance(code, int)
             return [(term.name, {MISSING: term.missing, UNSEEN: term.unseen}.get(code) or term.scores[code])]
-        case forms.TextTerm():
+        case "TextTerm":
             return [(term.name, _text(term, cells, portable))]
     x = _number(cells, term.name)
     return [(term.name, _of_number(term, x, cells) if math.isfinite(x) else term.missing)]
@@ -113,35 +111,30 @@ def _number(cells: Cells, name: str) -> float:
     return float(x)
 
 
-def _of_number(
-    term: forms.BinTerm | forms.NormalTerm | forms.KernelTerm | forms.SlopeTerm | forms.CurveTerm,
-    x: float,
-    cells: Cells,
-) -> tuple[float, ...]:
-    match term:
-        case forms.BinTerm():
-            return term.scores[bisect_right(term.starts, x)]
-        case forms.NormalTerm():
+def _of_number(term: Form, x: float, cells: Cells) -> tuple[float, ...]:
+    match term.form:
+        case "BinTerm":
+            return tuple(term.scores[bisect_right(term.starts, x)])
+        case "NormalTerm":
             classes = zip(term.mean, term.farthest, term.rate, strict=True)
             far = [min(abs(x - mean), farthest) * rate for mean, farthest, rate in classes]
             return tuple(peak - d * d for peak, d in zip(term.peak, far, strict=True))
-        case forms.KernelTerm():
+        case "KernelTerm":
             return tuple(
                 peak + _kernels(term.centres, weights, x, rate, farthest)
                 for peak, weights, rate, farthest in zip(term.peak, term.weights, term.rate, term.farthest, strict=True)
             )
-        case forms.SlopeTerm():
+        case "SlopeTerm":
             z = standard(term.unit, x)
             return tuple(k + z * w for k, w in zip(term.known, term.weights, strict=True))
-        case forms.CurveTerm():
-            each = [standard(unit, _number(cells, unit.attribute)) for unit in term.units]
-            slopes = list(term.weights[-1])
-            for near, weights in zip(each, term.weights, strict=False):
-                slopes = [s + near * w for s, w in zip(slopes, weights, strict=True)]
-            return tuple(k + each[term.at] * s for k, s in zip(term.known, slopes, strict=True))
+    each = [standard(unit, _number(cells, unit.attribute)) for unit in term.units]
+    slopes = list(term.weights[-1])
+    for near, weights in zip(each, term.weights, strict=False):
+        slopes = [s + near * w for s, w in zip(slopes, weights, strict=True)]
+    return tuple(k + each[term.at] * s for k, s in zip(term.known, slopes, strict=True))
 
 
-def standard(unit: forms.Unit, x: float) -> float:
+def standard(unit: Form, x: float) -> float:
     """A number in standard units; 0 where it is not finite."""
     if not math.isfinite(x):
         return 0.0
@@ -149,7 +142,8 @@ def standard(unit: forms.Unit, x: float) -> float:
         scaled = math.ldexp(x, -unit.shift)
     except OverflowError:
         scaled = math.copysign(math.inf, x)
-    return max(-unit.farthest, min(unit.farthest, ((scaled - unit.center) - unit.rest) / unit.spread))
+    z: float = ((scaled - unit.center) - unit.rest) / unit.spread
+    return float(max(-unit.farthest, min(unit.farthest, z)))
 
 
 def _kernels(centres: Sequence[float], weights: Sequence[float], x: float, rate: float, farthest: float) -> float:
@@ -159,8 +153,8 @@ def _kernels(centres: Sequence[float], weights: Sequence[float], x: float, rate:
     return log(sum(w * math.exp(-((a - b) * (a + b))) for a, w in far)) - b * b
 
 
-def _text(term: forms.TextTerm, cells: Cells, portable: Portable) -> tuple[float, ...]:
-    text, how = cells[term.name], portable.attribute(term.name).words
+def _text(term: Form, cells: Cells, portable: Form) -> tuple[float, ...]:
+    text, how = cells[term.name], next(a.words for a in portable.attributes if a.name == term.name)
     if text is None:
         return (0.0,) * len(term.base)
     assert isinstance(text, str) and how is not None
@@ -185,8 +179,8 @@ def damped(damping: str, times: int) -> float:
     return {"none": float(times), "root": math.sqrt(times), "binary": 1.0}[damping]
 
 
-def _mixture(form: forms.Mixture, cells: Cells, portable: Portable) -> tuple[float, ...]:
-    out = (-math.inf,) * form.size
+def _mixture(form: Form, cells: Cells, portable: Form) -> tuple[float, ...]:
+    out: tuple[float, ...] = (-math.inf,) * form.size
     for member in form.members:
         inside = score(member.inner, cells, portable)
         evidence = log_sum(inside)
@@ -213,7 +207,7 @@ def _clipped(outputs: Sequence[float]) -> tuple[float, ...]:
     return tuple(log(v / total) for v in shares)
 
 
-def _voted(form: forms.Duels, outputs: Sequence[float]) -> tuple[float, ...]:
+def _voted(form: Form, outputs: Sequence[float]) -> tuple[float, ...]:
     votes = [0] * form.size
     for (a, b), v in zip(form.pairs, outputs, strict=True):
         votes[a if v >= 0 else b] += 1

@@ -14,7 +14,7 @@ from likely.errors import SettingError, shown
 from likely.models.factors.bins import ValueTally, least_of_bins, read_tally
 from likely.models.factors.categorical import domain
 from likely.models.factors.normal import patterns
-from likely.models.fractions import Quotient, as_written
+from likely.models.fractions import Quotient, as_written, log_fraction
 from likely.models.settings import Closed
 from likely.models.shapes import JointTable, bin_names, bin_of
 from likely.sums.columns.counts import Counts
@@ -24,7 +24,7 @@ from likely.sums.exact import Exact
 from likely.sums.rows.pairs import Cells
 from likely.sums.rows.rows import Rows
 from likely.sums.summary import Summary
-from likely.table.batch import Batch, Codes, Texts
+from likely.table.batch import Batch
 from likely.table.labels import Labels
 
 if TYPE_CHECKING:
@@ -106,15 +106,12 @@ class JointCounts(JointTable):
         return Part(tuple(steps), self._logs(counts, self.extra * others))
 
     def _logs(self, counts: Exact, extra: Fraction) -> NDArray[np.float64]:
-        whole = self.extra * self.cells
-        # Without rows and without a pseudo-count every cell is impossible, not undefined: 0 / 0 is worth 0.
-        bottoms = np.array([_log(n + whole) if n + whole else 0.0 for n in self.totals()])
         with np.errstate(divide="ignore"):
             try:
                 tops: NDArray[np.float64] = np.log(counts.floats() + float(extra))
             except OverflowError:  # beyond a double, where no count is felt
-                tops = np.full(counts.shape, _log(extra))
-        logs: NDArray[np.float64] = tops - bottoms
+                tops = np.full(counts.shape, log_fraction(extra))
+        logs: NDArray[np.float64] = tops - self.log_totals
         return logs
 
     def add(self, batch: Batch, out: NDArray[np.float64]) -> None:
@@ -136,23 +133,6 @@ class JointCounts(JointTable):
         tops = self.counts[same].sum(0).fractions() if len(same) else [Fraction(0)] * self.counts.shape[1]
         whole = self.extra * self.cells
         return tuple(Quotient(n + self.extra * others, t + whole) for n, t in zip(tops, self.totals(), strict=True))
-
-    def translated(self, batch: Batch) -> NDArray[np.int64]:
-        """The codes of the cells of each row, (rows, attributes); -1 where a cell is left out."""
-        out = np.empty((batch.rows, len(self.names)), np.int64)
-        for k, (name, labels) in enumerate(zip(self.names, self.labels, strict=True)):
-            cells, starts = batch.cells[name], self.starts_of(k)
-            unseen, gone = self.other_codes(k)
-            if starts is not None:
-                assert not isinstance(cells, (Codes, Texts))
-                found = bin_of(starts, cells)
-                out[:, k] = np.where(found < 0, gone, found)
-                continue
-            assert isinstance(cells, Codes)
-            # The last two places serve the codes -2 (unseen) and -1 (missing) themselves.
-            places = [*(labels.index.get(n, unseen) for n in cells.labels.names), unseen, gone]
-            out[:, k] = np.array(places, np.int64)[cells.codes]
-        return out
 
     def draw(self, group: NDArray[np.intp], rng: np.random.Generator) -> dict[str, list[Any] | NDArray[np.float64]]:
         """A row of levels for each class in `group`: a cell that was counted, or, by the pseudo-counts, any cell.
@@ -251,11 +231,6 @@ def extra_of(settings: CellSettings, labels: tuple[Labels, ...]) -> Fraction:
     if settings.m_estimate is None:
         return as_written(settings.pseudo_count)
     return as_written(settings.m_estimate) / max(math.prod(map(len, labels)), 1)
-
-
-def _log(value: Fraction) -> float:
-    """log of a positive fraction, however large its parts."""
-    return math.log(value.numerator) - math.log(value.denominator)
 
 
 # The joint table of numbers that are cut into bins, perhaps beside levels: from a tally of whole rows.

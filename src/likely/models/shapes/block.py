@@ -14,7 +14,7 @@ import numpy as np
 
 from likely.machinery.arrays import Floats
 from likely.models import kernels
-from likely.models.fractions import Quotient
+from likely.models.fractions import Quotient, log_fraction
 from likely.models.shapes.column import Exhibit, Presence, Standard, bin_of
 from likely.sums.exact import Exact
 from likely.table.batch import Batch, Codes
@@ -105,13 +105,77 @@ class JointTable(ABC):
         """What the complete rows of each class weigh."""
         return self.counts.sum(0).fractions()
 
-    @abstractmethod
+    @cached_property
+    def axes(self) -> tuple[Axis, ...]:
+        """The domains."""
+        each = zip(self.names, self.labels, self.sizes, strict=True)
+        others = [self.other_codes(k) for k in range(len(self.names))]
+        return tuple(
+            Axis(name, labels, self.starts_of(k), missing=others[k][1], unseen=others[k][0], count=size)
+            for k, (name, labels, size) in enumerate(each)
+        )
+
     def translated(self, batch: Batch) -> NDArray[np.int64]:
         """The codes of rows in each domain, -1 where they have none, (rows, attributes)."""
+        out = np.empty((batch.rows, len(self.names)), np.int64)
+        for k, axis in enumerate(self.axes):
+            out[:, k] = axis.codes(batch.cells[axis.name])
+        return out
+
+    @property
+    def log_totals(self) -> Floats:
+        """log(N + extra * cells) of each class; 0 where that is 0: every cell is impossible then, not undefined."""
+        whole = self.extra * self.cells
+        return np.array([log_fraction(n + whole) if n + whole else 0.0 for n in self.totals()])
 
     @abstractmethod
     def quotients(self, batch: Batch) -> tuple[Quotient, ...] | None:
         """P(the cells of the first row that are there | class), exact; None where none is."""
+
+
+@dataclass(frozen=True, eq=False)
+class CellTable:
+    """A joint table as numbers: log(counts of the cells that match + extra * combinations left out) - log_totals.
+
+    Matching are those whose codes are the row's on all axes where it has one; nothing is added where it has none.
+    `combinations left out` is the product of the sizes of the axes without a code.
+    """
+
+    name: str
+    axes: tuple[Axis, ...]
+    codes: NDArray[np.int64]
+    """(cells, axes); no two the same."""
+    counts: Floats
+    """(cells, classes)"""
+    extra: float
+    log_extra: float
+    """Its log, for where extra * combinations is beyond a double."""
+    log_totals: Floats
+
+    @classmethod
+    def of(cls, name: str, table: JointTable) -> CellTable:
+        """The numbers of a table that was counted."""
+        log_extra = log_fraction(table.extra) if table.extra else -math.inf
+        parts = table.codes, table.counts.floats(), float(table.extra), log_extra, table.log_totals
+        return cls(name, table.axes, *parts)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The attributes that it covers."""
+        return tuple(axis.name for axis in self.axes)
+
+    def add(self, batch: Batch, out: Floats) -> None:
+        """Add the term of each row."""
+        for row, codes in enumerate(np.stack([axis.codes(batch.cells[axis.name]) for axis in self.axes], axis=1)):
+            there = codes >= 0
+            if there.any():
+                matching = (self.codes[:, there] == codes[there]).all(axis=1)
+                left = [float(axis.size) for axis, known in zip(self.axes, there, strict=True) if not known]
+                extra = math.prod([self.extra, *left])
+                with np.errstate(divide="ignore"):
+                    top = np.log(self.counts[matching].sum(axis=0) + extra)
+                beyond = extra == math.inf  # where no count is felt
+                out[row] += (self.log_extra + sum(map(math.log, left)) if beyond else top) - self.log_totals
 
 
 class MultivariateNormal(ABC):
@@ -173,16 +237,29 @@ class Axis:
     """The code of each level, where several levels share one; None: its place among the levels."""
     missing: int = -1
     """The code of a missing cell."""
+    unseen: int = -1
+    """The code of a level that is not among these."""
+    count: int | None = None
+    """How many codes there are, where that does not follow from levels and edges."""
 
     @property
     def size(self) -> int:
         """How many codes there are."""
+        if self.count is not None:
+            return self.count
         if self.edges is not None:
             return len(self.edges) + 1
         return len(self.levels) if self.groups is None else int(self.groups.max(initial=-1)) + 1
 
+    @property
+    def code_of(self) -> dict[str, int]:
+        """The code of each level."""
+        if self.groups is None:
+            return self.levels.index
+        return {name: int(code) for name, code in zip(self.levels.names, self.groups, strict=True)}
+
     def codes(self, cells: Any) -> NDArray[np.int32]:
-        """The code of each cell; -1 where it was not in training."""
+        """The code of each cell; -1 where it has none."""
         if self.edges is not None:
             found = bin_of(self.edges, cells)
             return found if self.missing < 0 else np.where(found < 0, np.int32(self.missing), found)
@@ -193,11 +270,10 @@ class Axis:
         """The code here of each code of other labels, which are mostly the same as the last time."""
         held = self.__dict__.get("_held")
         if held is None or held[0] is not labels or held[1] != len(labels):
-            places = [self.levels.index.get(name, -1) for name in labels.names]
-            if self.groups is not None:
-                places = [int(self.groups[place]) if place >= 0 else -1 for place in places]
+            code_of = self.code_of
+            places = [code_of.get(name, self.unseen) for name in labels.names]
             # The last two places serve the codes of an unseen level (-2) and of a missing cell (-1).
-            held = labels, len(labels), np.array([*places, -1, self.missing], np.int32)
+            held = labels, len(labels), np.array([*places, self.unseen, self.missing], np.int32)
             self.__dict__["_held"] = held
         return held[2]
 
@@ -257,6 +333,12 @@ class TreeSum:
         """None of its own."""
         return ()
 
+    def turns(self, node: int) -> list[int]:
+        """The codes of a node's axis where the side changes; before the first of them it is that of the first child."""
+        sides = self.left[node, : self.axes[self.axis[node]].size] != 0
+        found: list[int] = np.flatnonzero(np.diff(np.concatenate([[True], sides]))).tolist()
+        return found if self.axis[node] >= 0 else []
+
     def add(self, batch: Batch, out: Floats) -> None:
         """Add the term of each row."""
         self.add_codes([axis.codes(batch.cells[axis.name]) for axis in self.axes], out)
@@ -304,7 +386,7 @@ class Tree:
         codes = np.empty((batch.rows, len(self.axes)), np.int32)
         for k, axis in enumerate(self.axes):
             codes[:, k] = axis.codes(batch.cells[axis.name])
-        sizes = np.array([len(axis.levels) for axis in self.axes], np.int64)
+        sizes = np.array([axis.size for axis in self.axes], np.int64)
         at = np.cumsum([0, *(table.size for table in self.tables)], dtype=np.int64)[:-1]
         classes = self.tables[0].shape[2]
         out = np.empty((batch.rows, len(self.axes), classes))

@@ -204,6 +204,12 @@ class Kernels:
     rate: Floats
     farthest: Floats
 
+    def of(self, group: int) -> tuple[Floats, Floats]:
+        """The points of a class that weigh something, and what they weigh."""
+        own = slice(self.starts[group], self.starts[group + 1])
+        some = self.weights[own] > 0
+        return self.points[own][some], self.weights[own][some]
+
 
 class KnownNormal(Protocol):
     """A normal density that is believed before data, and how many rows that is worth."""

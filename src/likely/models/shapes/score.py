@@ -510,7 +510,7 @@ class OneDependence(Score):
         for k, axis in enumerate(self.axes):
             codes = axis.codes(batch.cells[axis.name])
             cells[:, k] = np.where(codes < 0, np.int32(-1), codes + np.int32(first))
-            first += len(axis.levels)
+            first += axis.size
         there = np.empty(len(self.axes), np.int32)
         top, total, score = np.empty(classes), np.empty(classes), np.empty(classes)
         tables = (self.joint, self.given, self.prior, self.alone)

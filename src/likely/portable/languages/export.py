@@ -8,8 +8,7 @@ from typing import Literal, TypeAlias, overload
 
 from likely.errors import SettingError, nearest, shown
 from likely.models.contracts import Model, setting_of
-from likely.portable.describe import portable, refuse_parts
-from likely.portable.forms import Portable
+from likely.portable.describe import Portable, portable, refuse_parts
 from likely.portable.writing import text_of
 from likely.sums import state
 

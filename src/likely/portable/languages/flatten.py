@@ -1,38 +1,41 @@
 """What languages with nothing but arithmetic can say: a sum of terms of single attributes or of small tables.
 
-Brings a portable form to that, or says in a sentence why it cannot be. Knows no language and no model.
+Brings a score to that, or says in a sentence why it cannot be. Knows kinds of terms; no language and no model.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.portable import forms
-from likely.portable.forms import CovarianceTerm, Portable, Scores, Term
+from likely.machinery.arrays import Floats
+from likely.models import shapes
+from likely.portable.describe import Portable, presence_of
 from likely.portable.joint_terms import cholesky_solve
 
-SINGLE = (forms.LevelTerm, forms.BinTerm, forms.NormalTerm, forms.SlopeTerm, forms.CurveTerm, forms.PresenceTerm)
-SETS = (forms.TableTerm, forms.CovarianceTerm, forms.PairTerm, forms.TreesTerm)
-COUNTED = (forms.LevelTerm, forms.BinTerm, forms.NormalTerm)
-TABLES = (forms.LevelTerm, forms.BinTerm, forms.SlopeTerm, forms.PairTerm, forms.TreesTerm)
+COUNTED = (shapes.LevelTable, shapes.BinTable, shapes.Gaussian)
+TABLES = (shapes.LevelTable, shapes.BinTable, shapes.Slope, shapes.PairTable, shapes.TreeSum)
 """What PMML knows of naive Bayes, and what can be said there of other sums."""
+ARITHMETIC = (*COUNTED, *TABLES, shapes.Curve, shapes.CellTable, shapes.MultivariateNormal)
 ABLE: dict[str, tuple[type, ...]] = {
-    "SQL": (*SINGLE, *SETS),
-    "ONNX": (*SINGLE, forms.KernelTerm, *SETS),
+    "SQL": ARITHMETIC,
+    "ONNX": (*ARITHMETIC, shapes.Density),
     "PMML": (*COUNTED, *TABLES),
-    "A list of probabilities": (*COUNTED, forms.KernelTerm),
+    "A list of probabilities": (*COUNTED, shapes.Density),
 }
-"""The terms that a language can say."""
+"""The kinds of terms that a language can say."""
 
 
 @dataclass(frozen=True)
 class Flat:
     """Scores that are a constant and terms; the posterior is their softmax, or (clipped) their positive parts."""
 
-    constant: Scores
-    terms: tuple[tuple[float, Term], ...]
+    constant: tuple[float, ...]
+    terms: tuple[tuple[float, Any], ...]
     """How often each counts, and the term."""
     clipped: bool = False
 
@@ -59,11 +62,12 @@ def flatten(portable: Portable, language: str) -> Flat:
             )
     for _, term in found.terms:
         if not isinstance(term, able):
-            raise SettingError(f"{language} cannot say {_describe(term)}. {_REMEDY.get(type(term), _ELSE)}")
-        if isinstance(term, forms.CovarianceTerm) and len(term.attributes) > MOST_TOGETHER:
+            raise SettingError(f"{language} cannot say {_describe(term)}. {_remedy(term)}")
+        if isinstance(term, shapes.MultivariateNormal) and len(term.names) > MOST_TOGETHER:
             raise SettingError(
-                f"{language} cannot say the normal density of {len(term.attributes)} numbers together "
-                f"({shown(term.name, 40)}), of which any may be missing; {MOST_TOGETHER} are the most. {_ELSE}"
+                f"{language} cannot say the normal density of {len(term.names)} numbers together "
+                f"({shown(shapes.line_name(term), 40)}), of which any may be missing; {MOST_TOGETHER} are the most. "
+                f"{_ELSE}"
             )
     return found
 
@@ -83,92 +87,106 @@ def refusal(portable: Portable, language: str) -> str:
     return ""
 
 
-_REMEDY: dict[type, str] = {
-    forms.KernelTerm: "Learn it with normal densities or bins (--numbers gaussian or binned), or export it to python.",
-    forms.TextTerm: "Leave the text out (--type COLUMN=ignore), or export the model to python.",
-}
 _ELSE = "Export the model to python, which says every model."
 
 
-def _describe(term: Term) -> str:
-    words: dict[type, str] = {
-        forms.KernelTerm: f"the kernel density of {shown(term.name, 40)}",
-        forms.TextTerm: f"what the words of {shown(term.name, 40)} count",
-        forms.CovarianceTerm: f"the normal density of {shown(term.name, 60)} together",
-        forms.TreeTerm: "a tree of attributes, of which any may be missing",
-        forms.TableTerm: f"the joint table of {shown(term.name, 60)}",
-        forms.PairTerm: f"the table of {shown(term.name, 60)}",
-        forms.TreesTerm: f"the trees over {shown(term.name, 60)}",
-        forms.BinTerm: f"the bins of {shown(term.name, 40)}",
-    }
-    return words.get(type(term), f"how {shown(term.name, 40)} counts")
+def _remedy(term: Any) -> str:
+    match term:
+        case shapes.Gaussian():
+            return _ELSE
+        case shapes.Density():
+            return "Learn it with normal densities or bins (--numbers gaussian or binned), or export it to python."
+        case shapes.WordWeights():
+            return "Leave the text out (--type COLUMN=ignore), or export the model to python."
+    return _ELSE
 
 
-def _flatten_score(score: forms.Score, language: str) -> Flat:
+def _describe(term: Any) -> str:
+    if isinstance(term, shapes.Tree):
+        return "a tree of attributes, of which any may be missing"
+    name, together = shown(shapes.line_name(term), 40), shown(shapes.line_name(term), 60)
+    match term:
+        case shapes.Gaussian():
+            return f"how {name} counts"
+        case shapes.Density():
+            return f"the kernel density of {name}"
+        case shapes.WordWeights():
+            return f"what the words of {name} count"
+        case shapes.MultivariateNormal():
+            return f"the normal density of {together} together"
+        case shapes.CellTable():
+            return f"the joint table of {together}"
+        case shapes.PairTable():
+            return f"the table of {together}"
+        case shapes.TreeSum():
+            return f"the trees over {together}"
+        case shapes.BinTable():
+            return f"the bins of {name}"
+    return f"how {name} counts"
+
+
+def _flatten_score(score: shapes.Score, language: str) -> Flat:
     match score:
-        case forms.Sum(constant, terms):
-            return Flat(constant, tuple(_powered(t) for t in terms))
-        case forms.Normalised(inner):
+        case shapes.Sum():
+            parts = ((power, part) for term, power in score.powered for part in _parts(term))
+            return Flat(tuple(score.constant.tolist()), tuple(parts))
+        case shapes.Normalised(inner):
             return _flatten_score(inner, language)  # what is the same for all classes does not matter to the posterior
-        case forms.Shifted(inner, by):
+        case shapes.Shifted(inner, by):
             found = _flatten_score(inner, language)
             if not found.clipped:
-                return Flat(tuple(a + b for a, b in zip(found.constant, by, strict=True)), found.terms)
-        case forms.Clipped(outputs):
+                return Flat(tuple(a + b for a, b in zip(found.constant, by.tolist(), strict=True)), found.terms)
+        case shapes.Clipped(outputs):
             found = _flatten_score(outputs, language)
             return Flat(found.constant, found.terms, clipped=True)
         case _:
             pass
     names = {
-        forms.Mixture: "a mixture of models",
-        forms.Duels: "duels between pairs of classes",
-        forms.OneDependence: "a mean over one-dependence models",
+        shapes.Mixture: "a mixture of models",
+        shapes.Duels: "duels between pairs of classes",
+        shapes.OneDependence: "a mean over one-dependence models",
     }
     raise SettingError(f"{language} cannot say {names.get(type(score), 'this model')}. {_ELSE}")
 
 
-def _powered(term: Term) -> tuple[float, Term]:
-    if isinstance(term, forms.PowerTerm):
-        weight, inner = _powered(term.inner)
-        return term.weight * weight, inner
-    return 1.0, term
+def _parts(term: Any) -> list[Any]:
+    """A block is what is believed of its numbers, and where gaps are evidence a table of one bin for each of them."""
+    if not isinstance(term, shapes.Block):
+        return [term]
+    gaps = [shapes.BinTable(name, np.empty(0), np.stack([known, gone])) for name, known, gone in presence_of(term)]
+    return [term.joint, *gaps]
 
 
 MOST_TOGETHER = 6
 """Numbers of one density at most; every one more doubles the patterns."""
 
-Matrix = tuple[tuple[float, ...], ...]
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pattern:
     """What a row adds that has just these numbers: peak - |d @ weights|**2 / 2, where d is 0 for what is missing."""
 
-    weights: tuple[Matrix, ...]
+    weights: Floats
     """For each class; row i is of attribute i."""
     peak: tuple[float, ...]
 
 
-def patterns(term: CovarianceTerm) -> tuple[Pattern, ...]:
+def patterns(normal: shapes.MultivariateNormal) -> tuple[Pattern, ...]:
     """One for each set of numbers that are there: bit i of its place says that attribute i is. The first is of none."""
-    size = len(term.attributes)
-    return tuple(_pattern(term, [k for k in range(size) if place >> k & 1]) for place in range(1 << size))
+    size = len(normal.names)
+    return tuple(_pattern(normal, [k for k in range(size) if place >> k & 1]) for place in range(1 << size))
 
 
-def _pattern(term: CovarianceTerm, there: list[int]) -> Pattern:
-    size, classes = len(term.attributes), range(len(term.mean))
+def _pattern(normal: shapes.MultivariateNormal, there: list[int]) -> Pattern:
+    size, classes = len(normal.names), len(normal.mean)
     if len(there) == size:
-        return Pattern(term.whitening, term.peak)
-    weights, peak = [], []
-    for c in classes:
-        rows = [[0.0] * size for _ in range(size)]
-        part = [[term.correlation[c][i][j] for j in there] for i in there]
-        log_root = 0.0
-        for k, own in enumerate(there):  # linear in d, so what each unit gives is all there is to know
-            unit = [float(j == k) for j in range(len(there))]
-            apart, log_root = cholesky_solve(part, unit, term.least[c])
-            rows[own][: len(there)] = apart
+        whole = normal.whitened(np.arange(size))
+        return Pattern(np.stack([whitening for whitening, _ in whole]), tuple(-float(volume) for _, volume in whole))
+    weights, peak = np.zeros((classes, size, size)), [0.0] * classes
+    for c in range(classes if there else 0):
+        part, log_root = normal.correlation[c][np.ix_(there, there)].tolist(), 0.0
+        for own, unit in zip(there, np.eye(len(there)).tolist(), strict=True):
+            # Linear in d, so what each unit gives is all there is to know.
+            weights[c, own, : len(there)], log_root = cholesky_solve(part, unit, float(normal.least[c]))
         volume = 0.5 * len(there) * math.log(2 * math.pi) + log_root
-        peak.append(-(volume + sum(math.log(term.deviation[c][k]) for k in there)) if there else 0.0)
-        weights.append(tuple(map(tuple, rows)))
-    return Pattern(tuple(weights), tuple(peak))
+        peak[c] = -(volume + sum(math.log(normal.deviation[c, k]) for k in there))
+    return Pattern(weights, tuple(peak))

@@ -12,7 +12,7 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from likely.portable.forms import Portable
+from likely.portable.describe import Portable
 from likely.portable.writing import text_of
 
 SCRIPTS = Path(__file__).parent / "script"

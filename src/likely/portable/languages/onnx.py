@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.portable import forms
-from likely.portable.forms import MISSING, UNSEEN, Attribute, Axis, PairTerm, Portable, TreesTerm
-from likely.portable.joint_terms import code_on
+from likely.machinery.arrays import Floats
+from likely.models import shapes
+from likely.models.shapes import Axis, PairTable, TreeSum
+from likely.portable.describe import Attribute, Portable, by_class
 from likely.portable.languages.flatten import Flat, flatten, patterns
 from likely.portable.logs import TIE
-from likely.portable.reading import Cell, cell_of
+from likely.portable.reading import number_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -91,7 +92,7 @@ class Graph:
 # What pairs and sums of trees add, as a graph of ONNX: each attribute becomes one code, which tables are looked up
 # by.
 
-SetTerm: TypeAlias = PairTerm | TreesTerm
+SetTerm: TypeAlias = PairTable | TreeSum
 FIRST, SECOND, STAY = range(3)
 """Where a row goes at a node: to one of the children, or nowhere, since it has no code there."""
 UINT8, INT32, INT64 = 2, 6, 7
@@ -111,14 +112,14 @@ class Sets:
         """`numbers` are values and whether they are there, `levels` places of levels; both (rows, 1)."""
         self.graph, self.terms, self.classes = graph, terms, len(portable.classes)
         # Of two classes that mirror each other everywhere, the second is worked out.
-        mirrored = all(len(t.table if isinstance(t, PairTerm) else t.values) == 1 for _, t in terms)
+        mirrored = all(len(_columns(term)) == 1 for _, term in terms)
         self.columns = 1 if mirrored else self.classes
-        self.cells: dict[str, list[Cell]] = {}
-        """For each code of an attribute, a cell that has it."""
+        self.cells: dict[str, Floats] = {}
+        """For each code of a number, a cell that has it."""
         self.codes: dict[str, str] = {}
         """The codes of the rows, (rows,)."""
         for attribute in portable.attributes:
-            axes = [axis for _, term in terms for axis in term.axes if axis.attribute == attribute.name]
+            axes = [axis for _, term in terms for axis in term.axes if axis.name == attribute.name]
             if axes:
                 self._read(attribute, axes, numbers, levels)
 
@@ -131,31 +132,30 @@ class Sets:
     ) -> None:
         graph, name, column = self.graph, attribute.name, self.graph.constant([1], np.int64)
         if attribute.kind == "level":
-            self.cells[name] = [*range(len(attribute.levels)), UNSEEN, MISSING]
             self.codes[name] = graph.op("Squeeze", levels[name], column)
             return
-        starts = sorted({start for axis in axes for start in axis.starts})
+        starts = sorted({start for axis in axes if axis.edges is not None for start in axis.edges.tolist()})
         x, there = numbers[name]
         if starts:
-            self.cells[name] = [math.nextafter(starts[0], -math.inf), *starts, math.nan]
+            self.cells[name] = np.array([math.nextafter(starts[0], -math.inf), *starts, math.nan])
             passed = graph.op("GreaterOrEqual", x, graph.constant([starts]))
             code = graph.op("ReduceSum", graph.op("Cast", passed, to=INT32), column, keepdims=1)
         else:
-            self.cells[name] = [0.0, math.nan]
+            self.cells[name] = np.array([0.0, math.nan])
             code = graph.constant([[0]], np.int32)
         gone = graph.constant(len(starts) + 1, np.int32)
         self.codes[name] = graph.op("Squeeze", graph.op("Where", there, code, gone), column)
 
     def _codes_on(self, axis: Axis) -> NDArray[np.int64]:
         """The code on an axis for each code of the attribute; -1 where it has none."""
-        cells = self.cells[axis.attribute]
-        return np.array([code_on(axis, {axis.attribute: cell}) for cell in cells], np.int64)
+        found = _codes(axis) if axis.groups is not None else axis.codes(self.cells[axis.name])
+        return found.astype(np.int64)
 
     def total(self) -> str:
         """What all of them add, (rows, classes)."""
         graph = self.graph
-        parts = [self._pair(weight, term) for weight, term in self.terms if isinstance(term, PairTerm)]
-        trees = [(weight, term) for weight, term in self.terms if isinstance(term, TreesTerm)]
+        parts = [self._pair(weight, term) for weight, term in self.terms if isinstance(term, PairTable)]
+        trees = [(weight, term) for weight, term in self.terms if isinstance(term, TreeSum)]
         if trees:
             parts.append(self._trees(trees))
         total = parts[0]
@@ -163,28 +163,28 @@ class Sets:
             total = graph.op("Add", total, part)
         return total if self.columns == self.classes else graph.op("Mul", total, graph.constant([[-1.0, 1.0]]))
 
-    def _held(self, columns: Sequence[Sequence[float]], weight: float) -> NDArray[np.float64]:
+    def _held(self, term: SetTerm, weight: float) -> Floats:
         """(places, columns), with the weight."""
-        held = weight * np.array(columns).T
-        return np.concatenate([-held, held], axis=1) if len(columns) < self.columns else held
+        held = weight * _columns(term).T
+        return np.concatenate([-held, held], axis=1) if held.shape[1] < self.columns else held
 
-    def _pair(self, weight: float, term: PairTerm) -> str:
+    def _pair(self, weight: float, term: PairTable) -> str:
         graph, (first, second) = self.graph, term.axes
         # One more row and column, of zeros, for what has no code.
         table = np.zeros((first.size + 1, second.size + 1, self.columns))
-        table[:-1, :-1] = self._held(term.table, weight).reshape(first.size, second.size, -1)
+        table[:-1, :-1] = self._held(term, weight).reshape(first.size, second.size, -1)
         rows, columns = (
             np.where(codes < 0, axis.size, codes)
             for axis, codes in ((axis, self._codes_on(axis)) for axis in term.axes)
         )
-        row = graph.op("Gather", graph.constant(rows * (second.size + 1), np.int32), self.codes[first.attribute])
-        column = graph.op("Gather", graph.constant(columns, np.int32), self.codes[second.attribute])
+        row = graph.op("Gather", graph.constant(rows * (second.size + 1), np.int32), self.codes[first.name])
+        column = graph.op("Gather", graph.constant(columns, np.int32), self.codes[second.name])
         place = graph.op("Add", row, column)
         return graph.op("Gather", graph.constant(table.reshape(-1, self.columns)), place, axis=0)
 
     # -- trees ----------------------------------------------------------------------------------------------------
 
-    def _trees(self, terms: Sequence[tuple[float, TreesTerm]]) -> str:
+    def _trees(self, terms: Sequence[tuple[float, TreeSum]]) -> str:
         graph, forest = self.graph, _Forest()
         for _, term in terms:
             forest.add(term, [self._codes_on(axis) for axis in term.axes])
@@ -203,7 +203,7 @@ class Sets:
             own = graph.op("GatherElements", answer, graph.op("Gather", question, at), axis=1)
             at = graph.op("Gather", lead, graph.op("Add", at, graph.op("Cast", own, to=INT32)))
         node = graph.op("Div", at, graph.constant(3, np.int32))
-        values = np.concatenate([self._held(term.values, weight) for weight, term in terms])
+        values = np.concatenate([self._held(term, weight) for weight, term in terms])
         # Class by class: the values of all trees for all classes at once may be more than memory holds.
         sums = [
             graph.op(
@@ -229,17 +229,16 @@ class _Forest:
         """For each attribute, what each of its codes answers."""
         self._places: dict[tuple[str, bytes], int] = {}
 
-    def add(self, term: TreesTerm, codes: Sequence[NDArray[np.int64]]) -> None:
+    def add(self, term: TreeSum, codes: Sequence[NDArray[np.int64]]) -> None:
         """The trees of a term; `codes` are on its axes, for each code of the attributes."""
         first = len(self.below)
-        self.roots += [first + root for root in term.roots]
-        self.below += [first + below for below in term.below]
-        for j, turns in zip(term.axis, term.turns, strict=True):
-            self.asked.append(None if j < 0 else self._question(term.axes[j].attribute, codes[j], turns))
+        self.roots += (first + term.roots).tolist()
+        self.below += (first + term.below).tolist()
+        for j, left in zip(term.axis.tolist(), term.left, strict=True):
+            self.asked.append(None if j < 0 else self._question(term.axes[j].name, codes[j], left))
 
-    def _question(self, name: str, codes: NDArray[np.int64], turns: Sequence[int]) -> tuple[str, int]:
-        sides = np.searchsorted(np.array(turns, np.int64), codes, side="right") % 2
-        answers = np.where(codes < 0, STAY, np.where(sides == 0, FIRST, SECOND)).astype(np.uint8)
+    def _question(self, name: str, codes: NDArray[np.int64], left: NDArray[np.uint8]) -> tuple[str, int]:
+        answers = np.where(codes < 0, STAY, np.where(left[codes] != 0, FIRST, SECOND)).astype(np.uint8)
         own = self.questions.setdefault(name, [])
         key = name, answers.tobytes()
         if key not in self._places:
@@ -270,6 +269,17 @@ class _Forest:
             if self.asked[node] is not None:
                 deep[node] = 1 + max(deep[self.below[node]], deep[self.below[node] + 1])
         return max((deep[root] for root in self.roots), default=0)
+
+
+def _columns(term: SetTerm) -> Floats:
+    """What it adds to each class, (classes, places); of two that mirror each other, to the second."""
+    return by_class(term.table.reshape(-1, term.table.shape[2]) if isinstance(term, PairTable) else term.values)
+
+
+def _codes(axis: Axis) -> NDArray[np.int32]:
+    """The code of each level, then of one that training did not have, then of a missing cell."""
+    assert axis.groups is not None
+    return np.append(axis.groups, np.array([axis.unseen, axis.missing], np.int32))
 
 
 # A model as a graph of ONNX: one input for each attribute, the class and the probability of each class as outputs.
@@ -310,9 +320,9 @@ class _Written:
         rows = graph.op("Shape", first, start=0, end=1)
         shape = graph.op("Concat", rows, graph.constant([self.size], np.int64), axis=0)
         total = graph.op("Expand", graph.constant([list(self.flat.constant)]), shape)
-        sets = [(w, t) for w, t in self.flat.terms if isinstance(t, (forms.PairTerm, forms.TreesTerm))]
+        sets = [(w, t) for w, t in self.flat.terms if isinstance(t, (PairTable, TreeSum))]
         for weight, term in self.flat.terms:
-            if isinstance(term, (forms.PairTerm, forms.TreesTerm)):
+            if isinstance(term, (PairTable, TreeSum)):
                 continue
             own = self._term(term)
             if weight != 1:
@@ -352,8 +362,7 @@ class _Written:
             graph.op("LessOrEqual", x, graph.constant(MOST)),
         )
         for token in self.form.missing:
-            gone = cell_of(Attribute("", "number"), token, ())
-            assert isinstance(gone, float)
+            gone = number_of(token)
             if math.isfinite(gone):
                 there = graph.op("And", there, graph.op("Not", graph.op("Equal", x, graph.constant(gone))))
         value = graph.op("Where", there, x, graph.constant(0.0))
@@ -364,7 +373,7 @@ class _Written:
     def _numeric_code(self, attribute: Attribute, value: str, there: str) -> str:
         """The place of a level that is a number; one more where it is not known, two more where it is missing."""
         graph, size = self.graph, len(attribute.levels)
-        levels = [cell_of(Attribute("", "number"), level, ()) for level in attribute.levels]
+        levels = [number_of(level) for level in attribute.levels]
         if levels:
             same = graph.op("Cast", graph.op("Equal", value, graph.constant([levels])), to=7)
             found = graph.op("ArgMax", same, axis=1, keepdims=1)
@@ -379,50 +388,48 @@ class _Written:
 
     # -- terms, each (rows, classes) ------------------------------------------------------------------------------
 
-    def _term(self, term: forms.Term) -> str:
+    def _term(self, term: Any) -> str:
         graph = self.graph
         match term:
-            case forms.LevelTerm(name, scores, unseen, missing):
-                table = graph.constant([*scores, unseen, missing])
-                return graph.op("Gather", table, self._flat_codes(name), axis=0)
-            case forms.PresenceTerm(_, attribute, known, missing):
-                return self._where(attribute, graph.constant([known]), missing)
-            case forms.BinTerm(name, starts, scores, missing):
-                own = graph.op("Gather", graph.constant(scores), self._bin(name, starts), axis=0)
-                return self._where(name, own, missing)
-            case forms.NormalTerm(name, mean, _, rate, farthest, peak, missing):
-                off = graph.op("Abs", graph.op("Sub", self.numbers[name][0], graph.constant([mean])))
-                off = graph.op("Mul", graph.op("Min", off, graph.constant([farthest])), graph.constant([rate]))
-                own = graph.op("Sub", graph.constant([peak]), graph.op("Mul", off, off))
-                return self._where(name, own, missing)
-            case forms.KernelTerm():
-                parts = [self._kernel(term, c) for c in range(self.size)]
-                return self._where(term.name, graph.op("Concat", *parts, axis=1), term.missing)
-            case forms.SlopeTerm(name, unit, weights, known, missing):
-                line = graph.op("Mul", self._unit(unit), graph.constant([weights]))
+            case shapes.LevelTable(name, _, table):
+                return graph.op("Gather", graph.constant(table), self._flat_codes(name), axis=0)
+            case shapes.BinTable(name, starts, table):
+                scores = graph.constant(table[: len(starts) + 1])
+                return self._where(name, graph.op("Gather", scores, self._bin(name, starts), axis=0), table[-1])
+            case shapes.Gaussian():
+                off = graph.op("Abs", graph.op("Sub", self.numbers[term.name][0], graph.constant([term.mean])))
+                off = graph.op("Min", off, graph.constant([term.farthest]))
+                off = graph.op("Mul", off, graph.constant([term.rate]))
+                own = graph.op("Sub", graph.constant([term.peak]), graph.op("Mul", off, off))
+                return self._where(term.name, own, term.absent)
+            case shapes.Density(kernels=shapes.Kernels() as kernels):
+                parts = [self._kernel(term.name, kernels, c) for c in range(self.size)]
+                return self._where(term.name, graph.op("Concat", *parts, axis=1), term.normal.absent)
+            case shapes.Slope(name, unit, weights, known, missing):
+                line = graph.op("Mul", self._unit(unit, shapes.FARTHEST), graph.constant([weights]))
                 return self._where(name, graph.op("Add", graph.constant([known]), line), missing)
-            case forms.CurveTerm():
-                slopes = graph.constant([term.weights[-1]])
-                for unit, weights in zip(term.units, term.weights, strict=False):
-                    slopes = graph.op("Add", slopes, graph.op("Mul", self._unit(unit), graph.constant([weights])))
-                own = graph.op("Mul", self._unit(term.units[term.at]), slopes)
-                return self._where(term.name, graph.op("Add", graph.constant([term.known]), own), term.missing)
-            case forms.TableTerm():
+            case shapes.Curve():
+                slopes, z = graph.constant([term.weights[-1]]), [self._unit(unit, shapes.REACH) for unit in term.units]
+                for near, weights in zip(z, term.weights, strict=False):
+                    slopes = graph.op("Add", slopes, graph.op("Mul", near, graph.constant([weights])))
+                own = graph.op("Mul", z[term.at], slopes)
+                return self._where(term.name, graph.op("Add", graph.constant([term.known]), own), term.absent)
+            case shapes.CellTable():
                 return self._joint(term)
-            case forms.CovarianceTerm():
+            case shapes.MultivariateNormal():
                 return self._normals(term)
         raise AssertionError(term)
 
-    def _where(self, name: str, known: str, missing: forms.Scores) -> str:
+    def _where(self, name: str, known: str, missing: Floats) -> str:
         return self.graph.op("Where", self.numbers[name][1], known, self.graph.constant([missing]))
 
     def _flat_codes(self, name: str) -> str:
         return self.graph.op("Squeeze", self.codes[name], self.graph.constant([1], np.int64))
 
-    def _bin(self, name: str, starts: tuple[float, ...]) -> str:
+    def _bin(self, name: str, starts: Floats) -> str:
         """How many starts are at most x, (rows,)."""
         graph = self.graph
-        if not starts:
+        if not len(starts):
             zeros = graph.op("Cast", self.numbers[name][1], to=7)
             return graph.op(
                 "Squeeze", graph.op("Mul", zeros, graph.constant(0, np.int64)), graph.constant([1], np.int64)
@@ -430,32 +437,32 @@ class _Written:
         passed = graph.op("Cast", graph.op("GreaterOrEqual", self.numbers[name][0], graph.constant([starts])), to=7)
         return self._over(passed, "ReduceSum", False)
 
-    def _kernel(self, term: forms.KernelTerm, c: int) -> str:
+    def _kernel(self, name: str, kernels: shapes.Kernels, c: int) -> str:
         """log of the sum of weight * exp(-((x - centre) * rate)**2), relative to the nearest centre, (rows, 1)."""
         graph = self.graph
-        some = [(x, w) for x, w in zip(term.centres, term.weights[c], strict=True) if w > 0]
-        off = graph.op("Sub", self.numbers[term.name][0], graph.constant([[x for x, _ in some]]))
-        off = graph.op("Min", graph.op("Abs", off), graph.constant(term.farthest[c]))
-        off = graph.op("Mul", off, graph.constant(term.rate[c]))
+        points, counts = kernels.of(c)
+        off = graph.op("Sub", self.numbers[name][0], graph.constant([points]))
+        off = graph.op("Min", graph.op("Abs", off), graph.constant(kernels.farthest[c]))
+        off = graph.op("Mul", off, graph.constant(kernels.rate[c]))
         near = self._over(off, "ReduceMin", True)
         apart = graph.op("Mul", graph.op("Sub", off, near), graph.op("Add", off, near))
-        each = graph.op("Mul", graph.op("Exp", graph.op("Neg", apart)), graph.constant([[w for _, w in some]]))
+        each = graph.op("Mul", graph.op("Exp", graph.op("Neg", apart)), graph.constant([counts]))
         log = graph.op("Log", self._over(each, "ReduceSum", True))
         log = graph.op("Sub", log, graph.op("Mul", near, near))
-        return graph.op("Add", log, graph.constant(term.peak[c]))
+        return graph.op("Add", log, graph.constant(kernels.peak[c]))
 
-    def _unit(self, unit: forms.Unit) -> str:
+    def _unit(self, unit: shapes.Standard, farthest: float) -> str:
         """A number in standard units; 0 where it is missing, (rows, 1)."""
-        graph, (x, there) = self.graph, self.numbers[unit.attribute]
+        graph, (x, there) = self.graph, self.numbers[unit.name]
         half = -unit.shift // 2
         for power in (half, -unit.shift - half) if unit.shift else ():
             x = graph.op("Mul", x, graph.constant(math.ldexp(1.0, power)))
         x = graph.op("Sub", graph.op("Sub", x, graph.constant(unit.center)), graph.constant(unit.rest))
         x = graph.op("Div", x, graph.constant(unit.spread))
-        x = graph.op("Max", graph.op("Min", x, graph.constant(unit.farthest)), graph.constant(-unit.farthest))
+        x = graph.op("Max", graph.op("Min", x, graph.constant(farthest)), graph.constant(-farthest))
         return graph.op("Where", there, x, graph.constant(0.0))
 
-    def _joint(self, term: forms.TableTerm) -> str:
+    def _joint(self, term: shapes.CellTable) -> str:
         graph, minus = self.graph, self.graph.constant(-1, np.int64)
         if term.extra and term.log_extra + sum(math.log(a.size) for a in term.axes) > 700:
             raise SettingError(f"The joint table of {shown(term.name, 60)} has more cells than ONNX can count.")
@@ -463,7 +470,7 @@ class _Written:
         for k, axis in enumerate(term.axes):
             code = self._axis(axis)
             gone = graph.op("Equal", code, minus)
-            own = graph.op("Equal", code, graph.constant([[cell[k] for cell in term.cells]], np.int64))
+            own = graph.op("Equal", code, graph.constant([term.codes[:, k]], np.int64))
             own = graph.op("Or", own, gone)
             fits = own if fits is None else graph.op("And", fits, own)
             nothing = gone if nothing is None else graph.op("And", nothing, gone)
@@ -471,23 +478,23 @@ class _Written:
         assert fits is not None and nothing is not None
         counts = graph.op("MatMul", graph.op("Cast", fits, to=11), graph.constant(term.counts))
         log = graph.op("Log", graph.op("Add", counts, free))
-        log = graph.op("Sub", log, graph.constant([term.log_total]))
+        log = graph.op("Sub", log, graph.constant([term.log_totals]))
         return graph.op("Where", nothing, graph.constant(0.0), log)
 
-    def _normals(self, term: forms.CovarianceTerm) -> str:
+    def _normals(self, term: shapes.MultivariateNormal) -> str:
         """All patterns of gaps are worked out, and the row's own is picked."""
-        graph, found, size = self.graph, patterns(term), len(term.attributes)
-        there = graph.op("Concat", *(self.numbers[name][1] for name in term.attributes), axis=1)
+        graph, found, size = self.graph, patterns(term), len(term.names)
+        there = graph.op("Concat", *(self.numbers[name][1] for name in term.names), axis=1)
         bits = graph.op("Mul", graph.op("Cast", there, to=7), graph.constant([[1 << k for k in range(size)]], np.int64))
         own = self._over(bits, "ReduceSum", True)
-        x = graph.op("Concat", *(self.numbers[name][0] for name in term.attributes), axis=1)
-        parts = []
+        x = graph.op("Concat", *(self.numbers[name][0] for name in term.names), axis=1)
+        parts, farthest = [], shapes.limit_distances(term.deviation)
         for c in range(self.size):
-            off, most = graph.op("Sub", x, graph.constant([term.mean[c]])), term.farthest[c]
-            off = graph.op("Max", graph.op("Min", off, graph.constant([most])), graph.constant([[-v for v in most]]))
-            off = graph.op("Mul", off, graph.constant([[1 / d for d in term.deviation[c]]]))
+            off, most = graph.op("Sub", x, graph.constant([term.mean[c]])), farthest[c]
+            off = graph.op("Max", graph.op("Min", off, graph.constant([most])), graph.constant([-most]))
+            off = graph.op("Mul", off, graph.constant([1 / term.deviation[c]]))
             off = graph.op("Where", there, off, graph.constant(0.0))
-            weights = np.concatenate([np.array(p.weights[c]) for p in found], axis=1)
+            weights = np.concatenate([p.weights[c] for p in found], axis=1)
             apart = graph.op("MatMul", off, graph.constant(weights))
             apart = graph.op("Reshape", apart, graph.constant([-1, len(found), size], np.int64))
             square = graph.op("ReduceSum", graph.op("Mul", apart, apart), graph.constant([2], np.int64), keepdims=0)
@@ -497,14 +504,13 @@ class _Written:
             parts.append(graph.op("GatherElements", score, own, axis=1))
         return graph.op("Concat", *parts, axis=1)
 
-    def _axis(self, axis: forms.Axis) -> str:
+    def _axis(self, axis: Axis) -> str:
         """The code of each row on an axis, (rows, 1)."""
         graph, column = self.graph, self.graph.constant([1], np.int64)
-        if axis.codes is None:
-            code = graph.op("Unsqueeze", self._bin(axis.attribute, axis.starts), column)
-            return graph.op("Where", self.numbers[axis.attribute][1], code, graph.constant(axis.missing, np.int64))
-        table = graph.constant([*axis.codes, axis.unseen, axis.missing], np.int64)
-        return graph.op("Gather", table, self.codes[axis.attribute], axis=0)
+        if axis.edges is not None:
+            code = graph.op("Unsqueeze", self._bin(axis.name, axis.edges), column)
+            return graph.op("Where", self.numbers[axis.name][1], code, graph.constant(axis.missing, np.int64))
+        return graph.op("Gather", graph.constant(_codes(axis), np.int64), self.codes[axis.name], axis=0)
 
     # -- probabilities --------------------------------------------------------------------------------------------
 

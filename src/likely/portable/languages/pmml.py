@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_right
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, TypeAlias
 from xml.etree import ElementTree as xml
 
+import numpy as np
+
 from likely.errors import SettingError, shown
-from likely.portable import forms
-from likely.portable.forms import Attribute, Axis, PairTerm, Portable, Scores, TreesTerm
+from likely.machinery.arrays import Floats
+from likely.models import shapes
+from likely.models.shapes import Axis, PairTable, TreeSum
+from likely.portable.describe import Attribute, Portable, by_class
 from likely.portable.languages.flatten import Flat, flatten, is_naive_bayes
 
 # Pieces of a PMML file: the dictionary of fields, what a model reads and gives back, texts that XML can hold.
 
+Scores: TypeAlias = Sequence[float]
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 _UNWRITABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -102,55 +107,55 @@ def add_naive_bayes(root: xml.Element, portable: Portable, found: Flat) -> None:
     _counts(ends, portable.classes, found.constant)
 
 
-def _check_factor(term: forms.Term, portable: Portable) -> None:
-    name = shown(term.name, 40)
-    assert isinstance(term, (forms.LevelTerm, forms.BinTerm, forms.NormalTerm))
-    if any(term.missing):
+def _check_factor(term: Any, portable: Portable) -> None:
+    name, missing = shown(term.name, 40), term.absent if isinstance(term, shapes.Gaussian) else term.log_table[-1]
+    if any(missing):
         raise SettingError(
             f"PMML leaves missing values out, but that {name} is missing is evidence to this model. Learn it with "
             "missing='skip' (--missing-as skip)."
         )
-    if isinstance(term, forms.NormalTerm):
+    if isinstance(term, shapes.Gaussian):
         return
-    if isinstance(term, forms.LevelTerm) and any(term.unseen):
+    if isinstance(term, shapes.LevelTable) and any(term.log_table[-2]):
         raise SettingError(
             f"PMML leaves values out that training did not have, but this model keeps room for them in {name}. Learn "
             "it with unseen='skip' (--unseen skip)."
         )
+    scores = _scores(term)
     for c in range(len(portable.classes)):
-        whole = math.fsum(math.exp(row[c]) for row in term.scores)
-        if term.scores and not math.isclose(whole, 1.0, rel_tol=1e-9):
+        whole = math.fsum(math.exp(row[c]) for row in scores)
+        if len(scores) and not math.isclose(whole, 1.0, rel_tol=1e-9):
             raise SettingError(
                 f"The probabilities of the values of {name} sum to {whole:.6g} in class "
                 f"{shown(portable.classes[c], 40)}, and PMML divides counts by their sum. Export the model to python."
             )
 
 
-def _counts(parent: xml.Element, classes: Sequence[str], logs: Scores) -> None:
+def _scores(term: shapes.LevelTable | shapes.BinTable) -> Floats:
+    """The rows of a table for its levels or bins, without those for other cells."""
+    return term.log_table[:-2] if isinstance(term, shapes.LevelTable) else term.log_table[: len(term.starts) + 1]
+
+
+def _counts(parent: xml.Element, classes: Sequence[str], logs: Iterable[float]) -> None:
     counts = add(parent, "TargetValueCounts")
     for name, log in zip(classes, logs, strict=True):
         add(counts, "TargetValueCount", value=name, count=repr(math.exp(log)))
 
 
-def _input(inputs: xml.Element, portable: Portable, term: forms.Term) -> None:
+def _input(inputs: xml.Element, portable: Portable, term: Any) -> None:
     own = add(inputs, "BayesInput", fieldName=term.name)
     match term:
-        case forms.LevelTerm(name, scores, _, _):
-            for level, row in zip(portable.attribute(name).levels, scores, strict=True):
+        case shapes.LevelTable(name):
+            for level, row in zip(portable.attribute(name).levels, _scores(term), strict=True):
                 _counts(add(own, "PairCounts", value=level), portable.classes, row)
-        case forms.BinTerm(name, starts, scores, _):
+        case shapes.BinTable(name, starts):
             field = add(own, "DerivedField", name=f"bin of {name}", optype="categorical", dataType="string")
-            cut = add(field, "Discretize", field=name)
-            for k in range(len(starts) + 1):
-                low: dict[str, str] = {"leftMargin": repr(starts[k - 1])} if k else {}
-                high: dict[str, str] = {"rightMargin": repr(starts[k])} if k < len(starts) else {}
-                each = add(cut, "DiscretizeBin", binValue=str(k))
-                add(each, "Interval", closure="closedOpen", **low, **high)
-            for k, row in enumerate(scores):
+            _discretize(field, name, starts, "closedOpen")
+            for k, row in enumerate(_scores(term)):
                 _counts(add(own, "PairCounts", value=str(k)), portable.classes, row)
-        case forms.NormalTerm(_, mean, deviation, _, _, _, _):
+        case shapes.Gaussian():
             stats = add(own, "TargetValueStats")
-            for label, m, d in zip(portable.classes, mean, deviation, strict=True):
+            for label, m, d in zip(portable.classes, term.mean.tolist(), term.deviation.tolist(), strict=True):
                 each = add(stats, "TargetValueStat", value=label)
                 add(each, "GaussianDistribution", mean=repr(m), variance=repr(_square(d, term.name)))
 
@@ -178,7 +183,8 @@ class Sums:
 
     def __init__(self, portable: Portable, flat: Flat) -> None:
         self.form, self.flat = portable, flat
-        self.fields: dict[Axis, str] = {}
+        self.fields: dict[tuple[object, ...], str] = {}
+        """What axes are called; equal ones share a field."""
         self.used = [a for a in portable.attributes if a.name in self._names()]
         for _, term in flat.terms:
             _check_summand(term)
@@ -188,13 +194,13 @@ class Sums:
         self.as_is = {name for _, term in flat.terms for name in _told_apart(term)}
 
     def _names(self) -> set[str]:
-        return {name for _, term in self.flat.terms for name in _attributes(term)}
+        return {name for _, term in self.flat.terms for name in term.names}
 
     def fill(self, root: xml.Element) -> None:
         """Everything but the header."""
         dictionary(root, self.form, self.used)
         derived = add(root, "TransformationDictionary")
-        trees = [(w, t) for w, t in self.flat.terms if isinstance(t, TreesTerm)]
+        trees = [(w, t) for w, t in self.flat.terms if isinstance(t, TreeSum)]
         if not trees:
             model = add(root, "RegressionModel", modelName="likely", **_kind("classification"))
             self._regression(model, derived, [])
@@ -205,7 +211,7 @@ class Sums:
             chain = add(model, "Segmentation", multipleModelMethod="modelChain")
             sums = []
             # Of two classes that mirror each other everywhere, the trees of the second serve both.
-            count = 1 if all(len(t.values) == 1 for _, t in trees) else len(self.form.classes)
+            count = 1 if all(len(by_class(t.values)) == 1 for _, t in trees) else len(self.form.classes)
             for c in range(count):
                 segment = add(chain, "Segment", id=f"trees {c + 1}")
                 add(segment, "True")
@@ -231,13 +237,13 @@ class Sums:
         numeric: list[tuple[str, Scores]] = [*self._of_trees(sums)]
         categories: list[tuple[str, str, Scores]] = []
         for weight, term in self.flat.terms:
-            if isinstance(term, PairTerm):
+            if isinstance(term, PairTable):
                 numeric += self._pair(derived, weight, term)
-            elif isinstance(term, forms.SlopeTerm):
+            elif isinstance(term, shapes.Slope):
                 numeric += self._slope(derived, weight, term)
-            elif isinstance(term, (forms.LevelTerm, forms.BinTerm)):
+            elif isinstance(term, (shapes.LevelTable, shapes.BinTable)):
                 field, values = self._single(derived, term)
-                categories += [(field, value, tuple(weight * v for v in scores)) for value, scores in values]
+                categories += [(field, value, (weight * scores).tolist()) for value, scores in values]
         for c, table in enumerate(tables):
             for name, coefficients in numeric:
                 if coefficients[c]:
@@ -254,65 +260,66 @@ class Sums:
         return [(name, tuple(float(k == c) for k in range(size))) for c, name in enumerate(sums)]
 
     def _single(
-        self, derived: xml.Element, term: forms.LevelTerm | forms.BinTerm
-    ) -> tuple[str, list[tuple[str, Scores]]]:
+        self, derived: xml.Element, term: shapes.LevelTable | shapes.BinTable
+    ) -> tuple[str, list[tuple[str, Floats]]]:
         """The field of an attribute by itself, and what each of its values says."""
-        gone = [(GONE, term.missing)] if any(term.missing) else []
-        new = [(NEW, term.unseen)] if isinstance(term, forms.LevelTerm) and any(term.unseen) else []
+        scores, missing = _scores(term), term.log_table[-1]
+        gone = [(GONE, missing)] if any(missing) else []
         kind = {"optype": "categorical", "dataType": "string"}
-        if isinstance(term, forms.BinTerm):
+        if isinstance(term, shapes.BinTable):
             field = self._bins(derived, f"bin of {term.name}", kind, term.name, term.starts, GONE if gone else None)
-            return _with_values(field, [*((str(k), own) for k, own in enumerate(term.scores)), *gone])
+            return _with_values(field, [*((str(k), own) for k, own in enumerate(scores)), *gone])
+        new = [(NEW, term.log_table[-2])] if any(term.log_table[-2]) else []
         levels = [as_text(level) for level in self.form.attribute(term.name).levels]
         if not gone and not new:
-            return term.name, list(zip(levels, term.scores, strict=True))
+            return term.name, list(zip(levels, scores, strict=True))
         field = self._new(derived, f"level of {term.name}", kind)
         names = [str(k) for k in range(len(levels))]
         _map(field, [(as_text(term.name), levels)], names, GONE if gone else None, NEW if new else None)
-        return _with_values(field, [*zip(names, term.scores, strict=True), *gone, *new])
+        return _with_values(field, [*zip(names, scores, strict=True), *gone, *new])
 
-    def _pair(self, derived: xml.Element, weight: float, term: PairTerm) -> list[tuple[str, Scores]]:
+    def _pair(self, derived: xml.Element, weight: float, term: PairTable) -> list[tuple[str, Scores]]:
         """A table of a pair is a field for each class, 0 where one of the two is not known."""
         first, second = term.axes
         names = [self._code(derived, axis) for axis in term.axes]
         rows = [str(a) for a in range(first.size) for _ in range(second.size)]
         columns = [str(b) for b in range(second.size)] * first.size
-        out = []
+        out: list[tuple[str, Scores]] = []
         size = len(self.form.classes)
-        for c, table in enumerate(term.table):
+        tables = by_class(term.table.reshape(-1, size))
+        for c, table in enumerate(tables):
             field = self._new(derived, f"{term.name}, table", NUMBER)
-            cells = [repr(v) for v in table]
+            cells = [repr(v) for v in table.tolist()]
             _map(field, [(names[0], rows), (names[1], columns)], cells, "0", "0")
-            own = (-weight, weight) if len(term.table) == 1 else tuple(weight * (k == c) for k in range(size))
+            own = (-weight, weight) if len(tables) == 1 else tuple(weight * (k == c) for k in range(size))
             out.append((field.attrib["name"], own))
         return out
 
-    def _slope(self, derived: xml.Element, weight: float, term: forms.SlopeTerm) -> list[tuple[str, Scores]]:
+    def _slope(self, derived: xml.Element, weight: float, term: shapes.Slope) -> list[tuple[str, Scores]]:
         """A number in standard units, 0 where it is missing; and where being known says something, whether it is."""
-        unit, name = term.unit, as_text(term.name)
+        unit, name = term.standard, as_text(term.name)
         field = self._new(derived, f"standard units of {term.name}", NUMBER)
         z = _if_missing(field, name, "0.0")
         held = add(z, "Apply", function="max")
         scaled = add(held, "Apply", function="min")
-        add(held, "Constant", dataType="double").text = repr(-unit.farthest)
+        add(held, "Constant", dataType="double").text = repr(-shapes.FARTHEST)
         ratio = add(scaled, "Apply", function="/")
-        add(scaled, "Constant", dataType="double").text = repr(unit.farthest)
+        add(scaled, "Constant", dataType="double").text = repr(shapes.FARTHEST)
         rest = add(ratio, "Apply", function="-")
-        add(ratio, "Constant", dataType="double").text = repr(unit.spread)
+        add(ratio, "Constant", dataType="double").text = repr(float(unit.spread))
         centred = add(rest, "Apply", function="-")
-        add(rest, "Constant", dataType="double").text = repr(unit.rest)
+        add(rest, "Constant", dataType="double").text = repr(float(unit.rest))
         power = add(centred, "Apply", function="*")
-        add(centred, "Constant", dataType="double").text = repr(unit.center)
+        add(centred, "Constant", dataType="double").text = repr(float(unit.center))
         add(power, "FieldRef", field=name)
         add(power, "Constant", dataType="double").text = repr(math.ldexp(1.0, -unit.shift))
-        out = [(field.attrib["name"], tuple(weight * w for w in term.weights))]
-        if any(term.known) or any(term.missing):
-            for value, scores in (("known", term.known), ("missing", term.missing)):
-                if any(scores):
-                    there = self._new(derived, f"{value}: {term.name}", NUMBER)
-                    chosen = _if_missing(there, name, "1.0" if value == "missing" else "0.0")
-                    add(chosen, "Constant", dataType="double").text = "0.0" if value == "missing" else "1.0"
-                    out.append((there.attrib["name"], tuple(weight * s for s in scores)))
+        out = [(field.attrib["name"], (weight * term.weights).tolist())]
+        for value, scores in (("known", term.known), ("missing", term.absent)):
+            if any(scores):
+                there = self._new(derived, f"{value}: {term.name}", NUMBER)
+                chosen = _if_missing(there, name, "1.0" if value == "missing" else "0.0")
+                add(chosen, "Constant", dataType="double").text = "0.0" if value == "missing" else "1.0"
+                out.append((there.attrib["name"], (weight * scores).tolist()))
         return out
 
     # -- codes and trees ----------------------------------------------------------------------------------------------
@@ -333,7 +340,7 @@ class Sums:
         called: str,
         kind: dict[str, str],
         name: str,
-        starts: Sequence[float],
+        starts: Floats,
         missing: str | None,
     ) -> xml.Element:
         """The field of a number's bins. Engines forget Discretize's own mapMissingTo, so a second field has it."""
@@ -347,21 +354,24 @@ class Sums:
 
     def _code(self, derived: xml.Element, axis: Axis) -> str:
         """The field of an axis's codes; equal axes share it."""
-        if axis not in self.fields:
-            gone, called = None if axis.missing < 0 else str(axis.missing), f"code of {axis.attribute}"
-            if axis.codes is None:
-                field = self._bins(derived, called, CODE, axis.attribute, axis.starts, gone)
+        cut = axis.groups if axis.edges is None else axis.edges
+        assert cut is not None
+        key = axis.name, cut.tobytes(), axis.missing, axis.unseen, axis.size
+        if key not in self.fields:
+            gone, called = None if axis.missing < 0 else str(axis.missing), f"code of {axis.name}"
+            if axis.edges is not None:
+                field = self._bins(derived, called, CODE, axis.name, axis.edges, gone)
             else:
                 field = self._new(derived, called, CODE)
-                levels = self.form.attribute(axis.attribute).levels
-                known = [(as_text(level), str(c)) for level, c in zip(levels, axis.codes, strict=True) if c >= 0]
+                levels = self.form.attribute(axis.name).levels
+                known = [(as_text(level), str(c)) for level, c in zip(levels, cut.tolist(), strict=True) if c >= 0]
                 new = None if axis.unseen < 0 else str(axis.unseen)
-                _map(field, [(as_text(axis.attribute), [k for k, _ in known])], [c for _, c in known], gone, new)
-            self.fields[axis] = field.attrib["name"]
-        return self.fields[axis]
+                _map(field, [(as_text(axis.name), [k for k, _ in known])], [c for _, c in known], gone, new)
+            self.fields[key] = field.attrib["name"]
+        return self.fields[key]
 
     def _forest(
-        self, segment: xml.Element, derived: xml.Element, terms: Sequence[tuple[float, TreesTerm]], c: int, name: str
+        self, segment: xml.Element, derived: xml.Element, terms: Sequence[tuple[float, TreeSum]], c: int, name: str
     ) -> None:
         model = add(segment, "MiningModel", functionName="regression")
         add_schema(model, self.form, self.used, self.as_is, target=False)
@@ -370,35 +380,32 @@ class Sums:
         whole = add(model, "Segmentation", multipleModelMethod="sum")
         for weight, term in terms:
             codes = [self._code(derived, axis) for axis in term.axes]
-            values = term.values[0] if len(term.values) == 1 else term.values[c]
-            sign = -weight if len(term.values) == 1 and c == 0 else weight
-            attributes = {axis.attribute for axis in term.axes}
-            used = [a for a in self.used if a.name in attributes]
-            for root in term.roots:
+            values = (weight * term.values[:, c]).tolist()
+            used = [a for a in self.used if a.name in term.names]
+            for root in term.roots.tolist():
                 own = add(whole, "Segment")
                 add(own, "True")
                 kinds = {"missingValueStrategy": "lastPrediction", "splitCharacteristic": "binarySplit"}
                 tree = add(own, "TreeModel", functionName="regression", **kinds)
                 add_schema(tree, self.form, used, self.as_is, target=False)
-                top = add(tree, "Node", score=repr(sign * values[root]))
+                top = add(tree, "Node", score=repr(values[root]))
                 add(top, "True")
-                self._below(top, term, root, codes, [sign * v for v in values])
+                self._below(top, term, root, codes, values)
 
     def _below(
-        self, parent: xml.Element, term: TreesTerm, node: int, codes: Sequence[str], values: Sequence[float]
+        self, parent: xml.Element, term: TreeSum, node: int, codes: Sequence[str], values: Sequence[float]
     ) -> None:
         if term.axis[node] < 0:
             return
-        j, turns = term.axis[node], term.turns[node]
-        sides = [bisect_right(turns, code) % 2 for code in range(term.axes[j].size)]
+        j, turns = int(term.axis[node]), term.turns(node)
         for side in range(2):
-            child = term.below[node] + side
+            child = int(term.below[node]) + side
             own = add(parent, "Node", score=repr(values[child]))
             if len(turns) == 1:
                 operator = "greaterOrEqual" if side else "lessThan"
                 add(own, "SimplePredicate", field=codes[j], operator=operator, value=str(turns[0]))
             else:
-                among = [str(code) for code, at in enumerate(sides) if at == side]
+                among = [str(code) for code in range(term.axes[j].size) if bool(term.left[node, code]) != bool(side)]
                 inside = add(own, "SimpleSetPredicate", field=codes[j], booleanOperator="isIn")
                 add(inside, "Array", n=str(len(among)), type="int").text = " ".join(among)
             self._below(own, term, child, codes, values)
@@ -412,7 +419,7 @@ def _if_missing(field: xml.Element, name: str, then: str) -> xml.Element:
     return choice
 
 
-def _with_values(field: xml.Element, values: list[tuple[str, Scores]]) -> tuple[str, list[tuple[str, Scores]]]:
+def _with_values(field: xml.Element, values: list[tuple[str, Floats]]) -> tuple[str, list[tuple[str, Floats]]]:
     """The name of a categorical field, with its values, which are listed in it."""
     for value, _ in values:
         add(field, "Value", value=value)
@@ -423,39 +430,34 @@ def _kind(function: str) -> dict[str, str]:
     return {"functionName": function, "normalizationMethod": "softmax"}
 
 
-def _attributes(term: forms.Term) -> tuple[str, ...]:
-    axes = getattr(term, "axes", None)
-    return tuple(axis.attribute for axis in axes) if axes else (term.name,)
-
-
-def _check_summand(term: forms.Term) -> None:
-    if isinstance(term, forms.SlopeTerm) and abs(term.unit.shift) > MOST_SHIFT:
+def _check_summand(term: Any) -> None:
+    if isinstance(term, shapes.Slope) and abs(term.standard.shift) > MOST_SHIFT:
         raise SettingError(
             f"PMML cannot say numbers as large or small as those of {shown(term.name, 40)}. Divide them by a constant."
         )
-    if isinstance(term, (forms.LevelTerm, forms.BinTerm)):
-        rows = [*term.scores, term.missing, *([term.unseen] if isinstance(term, forms.LevelTerm) else [])]
-        if not all(math.isfinite(v) for row in rows for v in row):
-            raise SettingError(
-                f"PMML cannot say that a value of {shown(term.name, 40)} is impossible. Learn the model with a "
-                "pseudo-count above 0."
-            )
+    if isinstance(term, (shapes.LevelTable, shapes.BinTable)) and not np.isfinite(term.log_table).all():
+        raise SettingError(
+            f"PMML cannot say that a value of {shown(term.name, 40)} is impossible. Learn the model with a "
+            "pseudo-count above 0."
+        )
 
 
-def _told_apart(term: forms.Term) -> list[str]:
+def _told_apart(term: Any) -> list[str]:
     """The nominal attributes in which a term tells a level that training did not have from a missing cell."""
-    if isinstance(term, forms.LevelTerm):
-        return [term.name] if term.unseen != term.missing else []
-    return [a.attribute for a in getattr(term, "axes", ()) if a.codes is not None and a.unseen != a.missing]
+    if isinstance(term, shapes.LevelTable):
+        return [] if (term.log_table[-2] == term.log_table[-1]).all() else [term.name]
+    axes = term.axes if isinstance(term, (PairTable, TreeSum)) else ()
+    return [axis.name for axis in axes if axis.groups is not None and axis.unseen != axis.missing]
 
 
-def _discretize(field: xml.Element, name: str, starts: Sequence[float]) -> None:
-    cut = add(field, "Discretize", field=as_text(name))
+def _discretize(field: xml.Element, name: str, edges: Floats, first: str = "openOpen") -> None:
+    """A field of the bins of a number; `first` says whether the bin without a lower end is called closed or open."""
+    cut, starts = add(field, "Discretize", field=as_text(name)), edges.tolist()
     for k in range(len(starts) + 1):
         low = {"leftMargin": repr(starts[k - 1])} if k else {}
         high = {"rightMargin": repr(starts[k])} if k < len(starts) else {}
         each = add(cut, "DiscretizeBin", binValue=str(k))
-        add(each, "Interval", closure="closedOpen" if k else "openOpen", **low, **high)
+        add(each, "Interval", closure="closedOpen" if k else first, **low, **high)
 
 
 def _map(

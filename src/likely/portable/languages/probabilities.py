@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from likely.errors import SettingError
-from likely.portable import forms
-from likely.portable.forms import Attribute, Portable
+from likely.models import shapes
+from likely.portable.describe import Attribute, Portable
 from likely.portable.languages.flatten import flatten
 
 _ROOT = 0.5 * math.log(2 * math.pi)
@@ -42,38 +42,40 @@ def to_json(portable: Portable) -> str:
     return json.dumps(page, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
 
 
-def _by_class(classes: Sequence[str], logs: Sequence[float]) -> dict[str, float]:
+def _by_class(classes: Sequence[str], logs: Iterable[float]) -> dict[str, float]:
     return dict(zip(classes, map(math.exp, logs), strict=True))
 
 
-def _attribute(attribute: Attribute, term: forms.Term, classes: tuple[str, ...]) -> dict[str, Any]:
+def _attribute(attribute: Attribute, term: Any, classes: tuple[str, ...]) -> dict[str, Any]:
     out: dict[str, Any] = {"name": attribute.name, "kind": attribute.kind}
     match term:
-        case forms.LevelTerm(_, scores, unseen, missing):
-            out["numeric"] = attribute.numeric
-            out["probability"] = {
-                level: _by_class(classes, row) for level, row in zip(attribute.levels, scores, strict=True)
-            }
+        case shapes.LevelTable(_, _, table):
+            out["numeric"], unseen, missing = attribute.numeric, table[-2], table[-1]
+            each = zip(attribute.levels, table[:-2], strict=True)
+            out["probability"] = {level: _by_class(classes, row) for level, row in each}
             if any(unseen):
                 out["unseen"] = _by_class(classes, unseen)
-        case forms.BinTerm(_, starts, scores, missing):
-            out["bins"] = {"starts": list(starts), "probability": [_by_class(classes, row) for row in scores]}
-        case forms.NormalTerm(_, mean, deviation, _, farthest, peak, missing):
+        case shapes.BinTable(_, starts, table):
+            rows, missing = [_by_class(classes, row) for row in table[: len(starts) + 1]], table[-1]
+            out["bins"] = {"starts": starts.tolist(), "probability": rows}
+        case shapes.Gaussian():
+            own, missing = (term.mean, term.deviation, term.farthest, term.peak), term.absent
             out["normal"] = {
                 name: {"mean": m, "deviation": d, "farthest": f, **_known(p + math.log(d) + _ROOT)}
-                for name, m, d, f, p in zip(classes, mean, deviation, farthest, peak, strict=True)
+                for name, m, d, f, p in zip(classes, *(one.tolist() for one in own), strict=True)
             }
-        case forms.KernelTerm(_, centres, weights, width, _, farthest, peak, missing):
-            out["kernels"] = {
-                name: {
+        case shapes.Density(kernels=shapes.Kernels() as kernels):
+            ends, missing = (kernels.bandwidth, kernels.farthest, kernels.peak), term.normal.absent
+            out["kernels"] = {}
+            for k, (name, w, f, p) in enumerate(zip(classes, *(one.tolist() for one in ends), strict=True)):
+                centres, counts = (one.tolist() for one in kernels.of(k))
+                out["kernels"][name] = {
                     "width": w,
                     "farthest": f,
-                    "centres": [c for c, n in zip(centres, own, strict=True) if n > 0],
-                    "weights": [n / sum(own) for n in own if n > 0],
-                    **_known(p + math.log(w) + _ROOT + math.log(sum(own))),
+                    "centres": centres,
+                    "weights": [n / sum(counts) for n in counts],
+                    **_known(p + math.log(w) + _ROOT + math.log(sum(counts))),
                 }
-                for name, w, f, own, p in zip(classes, width, farthest, weights, peak, strict=True)
-            }
         case _:
             raise AssertionError(term)
     if any(missing):

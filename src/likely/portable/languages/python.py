@@ -8,8 +8,8 @@ from __future__ import annotations
 import inspect
 import re
 
-from likely.portable import forms, joint_forms, joint_terms, logs, reading, scoring, writing
-from likely.portable.forms import Portable
+from likely.portable import joint_terms, logs, reading, scoring
+from likely.portable.describe import Portable
 from likely.portable.writing import text_of
 
 _OURS = re.compile(r"^from likely\.[^\n]*\n", re.MULTILINE)
@@ -23,9 +23,6 @@ A row is a dict of values; what it does not have is missing. Written by likely; 
 """
 
 from __future__ import annotations
-
-import types as _types
-from dataclasses import dataclass
 
 
 class UnseenLevel(Exception):
@@ -67,9 +64,7 @@ def to_python(portable: Portable) -> str:
     """The file."""
     of = "" if portable.target is None else f" to predict {ascii(portable.target)[1:-1]}"
     parts = [_HEAD.format(learner=portable.learner, of=of.replace("\\", "\\\\").replace('"', "'"))]
-    parts += [_own(inspect.getsource(room)) for room in (joint_forms, forms)]
-    parts.append("\nforms = _types.SimpleNamespace(**globals())\n")
-    for room in (logs, reading, joint_terms, scoring, writing):
+    for room in (logs, reading, joint_terms, scoring):
         parts.append(_apart(_own(inspect.getsource(room)), room.__name__.rpartition(".")[2]))
     parts.append("\n_chances_of = posterior\n")
     return "\n".join(parts) + _TAIL.format(text=text_of(portable))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from likely.portable.forms import CovarianceTerm
+from likely.models.shapes import MultivariateNormal, limit_distances
 from likely.portable.languages.flatten import patterns
 from likely.portable.languages.statements import add_up, case, exp, is_above, is_below, number
 
@@ -17,10 +17,11 @@ TINY = 1e-150
 class Quadratic:
     """One such term: its columns are called after its number."""
 
-    def __init__(self, term: CovarianceTerm, place: int, columns: Mapping[str, str]) -> None:
+    def __init__(self, term: MultivariateNormal, place: int, columns: Mapping[str, str]) -> None:
         self.term, self.patterns = term, patterns(term)
         self.pattern = f"n{place}"
-        self._x = [exp.column(columns[name]) for name in term.attributes]
+        self._x = [exp.column(columns[name]) for name in term.names]
+        self._farthest = limit_distances(term.deviation)
         self._name = f"{place}"
 
     def apart(self) -> list[exp.Expr]:
@@ -36,7 +37,8 @@ class Quadratic:
 
     def _off(self, c: int, k: int) -> exp.Expr:
         """(x - mean) / deviation, x no farther from the mean than `farthest`; 0 where x is missing or at the mean."""
-        mean, deviation, farthest = self.term.mean[c][k], self.term.deviation[c][k], self.term.farthest[c][k]
+        mean, deviation = float(self.term.mean[c, k]), float(self.term.deviation[c, k])
+        farthest = float(self._farthest[c, k])
         x, near, edge = self._x[k], TINY * deviation, farthest * (1 / deviation)
         below, above = is_below(x, mean, farthest), is_above(x, mean, farthest)
         at = exp.Between(this=x, low=number(mean - near), high=number(mean + near))

@@ -10,13 +10,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from likely.errors import SettingError, nearest, shown
-from likely.portable import forms
-from likely.portable.forms import Attribute, Portable
+from likely.machinery.arrays import Floats
+from likely.models import shapes
+from likely.portable.describe import Attribute, Portable, by_class
 from likely.portable.languages import statements as sql
 from likely.portable.languages.flatten import Flat, flatten
 from likely.portable.languages.quadratic import Quadratic
 from likely.portable.languages.statements import Column, add_up, case, exp, number, pair_text, possible, tree_texts
 from likely.portable.logs import TIE
+from likely.portable.reading import MISSING, UNSEEN
 
 FAR = 700.0
 """Scores so far below the best one count as impossible: e**-700 is 1e-304."""
@@ -55,13 +57,13 @@ class _Select:
         read = [a for a in portable.attributes if a.kind != "text"]
         self.place = {a.name: f"x{k}" for k, a in enumerate(read, 1)}
         self.classes = range(1, len(portable.classes) + 1)
-        joint = [t for _, t in self.flat.terms if isinstance(t, forms.TableTerm)]
+        joint = [t for _, t in self.flat.terms if isinstance(t, shapes.CellTable)]
         self.axes = {f"a{j}_{k}": axis for j, t in enumerate(joint) for k, axis in enumerate(t.axes)}
-        normals = [t for _, t in self.flat.terms if isinstance(t, forms.CovarianceTerm)]
+        normals = [t for _, t in self.flat.terms if isinstance(t, shapes.MultivariateNormal)]
         self.quadratic = {id(t): Quadratic(t, k, self.place) for k, t in enumerate(normals)}
         self.codes = {id(t): [f"a{j}_{k}" for k, _ in enumerate(t.axes)] for j, t in enumerate(joint)}
-        sets = [(w, t) for w, t in self.flat.terms if isinstance(t, (forms.PairTerm, forms.TreesTerm))]
-        together = {axis.attribute for _, t in sets for axis in t.axes}
+        sets = [(w, t) for w, t in self.flat.terms if isinstance(t, (shapes.PairTable, shapes.TreeSum))]
+        together = {axis.name for _, t in sets for axis in t.axes}
         self.levels = {
             a.name: Column(f"l{k}", self._ranks(a))
             for k, a in enumerate(read, 1)
@@ -147,7 +149,7 @@ class _Select:
         for c in self.classes:
             parts = [sql.as_double(possible(self.flat.constant[c - 1]))]
             for weight, term in self.flat.terms:
-                if isinstance(term, (forms.PairTerm, forms.TreesTerm)):
+                if isinstance(term, (shapes.PairTable, shapes.TreeSum)):
                     if len(_columns(term)) > 1:
                         parts += self._weighed(weight, term, c - 1)
                     continue
@@ -158,12 +160,12 @@ class _Select:
             out.append(exp.alias_(add_up(parts), f"s{c}", copy=False))
         return out
 
-    def _weighed(self, weight: float, term: forms.PairTerm | forms.TreesTerm, c: int) -> list[exp.Expr]:
+    def _weighed(self, weight: float, term: shapes.PairTable | shapes.TreeSum, c: int) -> list[exp.Expr]:
         """What a pair, or each tree, adds to a class."""
         columns = {**{name: Column(x) for name, x in self.place.items()}, **self.levels}
-        own = [weight * v for v in _columns(term)[c]]
-        if isinstance(term, forms.PairTerm):
-            return [sql.written(pair_text(term, own, columns))]
+        own = weight * _columns(term)[c]
+        if isinstance(term, shapes.PairTable):
+            return [sql.written(pair_text(term, own.reshape(term.table.shape[:2]), columns))]
         return [sql.written(text) for text in tree_texts(term, own, columns)]
 
     def _odds(self, k: int) -> exp.Expr:
@@ -189,41 +191,40 @@ class _Select:
         odds = exp.Exp(this=exp.Sub(this=score, expression=top))
         return exp.alias_(case([(tied, number(1.0)), (near, odds)], number(0.0)), f"e{k}")
 
-    def _term(self, term: forms.Term, c: int) -> exp.Expr:
+    def _term(self, term: Any, c: int) -> exp.Expr:
         match term:
-            case forms.LevelTerm(name, scores, unseen, missing):
+            case shapes.LevelTable(name, _, table):
                 attribute, x = self.form.attribute(name), exp.column(self.place[name])
-                branches: list[Any] = [(x.is_(exp.null()), possible(missing[c]))]
-                for k, of_class in enumerate(scores):
-                    branches.append((sql.level(attribute, self.place[name], k), possible(of_class[c])))
-                return case(branches, possible(unseen[c]))
-            case forms.BinTerm(name, starts, scores, missing):
+                *scores, unseen, missing = table[:, c]
+                branches: list[Any] = [(x.is_(exp.null()), possible(missing))]
+                for k, score in enumerate(scores):
+                    branches.append((sql.level(attribute, self.place[name], k), possible(score)))
+                return case(branches, possible(unseen))
+            case shapes.BinTable(name, starts, table):
                 x = exp.column(self.place[name])
-                branches = [(x.is_(exp.null()), possible(missing[c]))]
+                branches = [(x.is_(exp.null()), possible(table[-1, c]))]
                 branches += [
-                    (exp.LT(this=x.copy(), expression=number(s)), possible(scores[k][c])) for k, s in enumerate(starts)
+                    (exp.LT(this=x.copy(), expression=number(s)), possible(table[k, c])) for k, s in enumerate(starts)
                 ]
-                return case(branches, possible(scores[-1][c]))
-            case forms.PresenceTerm(_, attribute, known, missing):
-                x = exp.column(self.place[attribute])
-                return case([(x.is_(exp.null()), possible(missing[c]))], possible(known[c]))
-            case forms.NormalTerm():
+                return case(branches, possible(table[len(starts), c]))
+            case shapes.Gaussian():
                 return self._normal(term, c)
-            case forms.SlopeTerm(name, unit, weights, known, missing):
+            case shapes.Slope(name, unit, weights, known, missing):
                 x = exp.column(self.place[name])
-                slope = exp.Mul(this=exp.paren(self._standard(unit)), expression=number(_felt(weights[c])))
+                z = exp.paren(self._standard(unit, shapes.FARTHEST))
+                slope = exp.Mul(this=z, expression=number(_felt(weights[c])))
                 return case([(x.is_(exp.null()), possible(missing[c]))], _above(known[c], slope))
-            case forms.CurveTerm():
+            case shapes.Curve():
                 return self._curve(term, c)
-            case forms.TableTerm():
+            case shapes.CellTable():
                 return self._joint(term, c)
-            case forms.CovarianceTerm():
+            case shapes.MultivariateNormal():
                 return self.quadratic[id(term)].score(c)
         raise AssertionError(term)
 
-    def _normal(self, term: forms.NormalTerm, c: int) -> exp.Expr:
-        mean, rate, x = term.mean[c], term.rate[c], exp.column(self.place[term.name])
-        farthest = term.farthest[c]
+    def _normal(self, term: shapes.Gaussian, c: int) -> exp.Expr:
+        mean, rate, x = float(term.mean[c]), float(term.rate[c]), exp.column(self.place[term.name])
+        farthest = float(term.farthest[c])
         far = [sql.is_below(x, mean, farthest), sql.is_above(x, mean, farthest)]
         edge = possible(term.peak[c] - (farthest * rate) ** 2)
         ends = [(condition, edge.copy()) for condition in far if condition is not None]
@@ -231,20 +232,20 @@ class _Select:
         near = exp.Between(this=x, low=number(mean - TINY / rate), high=number(mean + TINY / rate))
         peak = possible(term.peak[c])
         return case(
-            [(x.is_(exp.null()), possible(term.missing[c])), *ends, (near, peak)],
+            [(x.is_(exp.null()), possible(term.absent[c])), *ends, (near, peak)],
             exp.Sub(this=peak.copy(), expression=exp.Mul(this=off, expression=off.copy())),
         )
 
-    def _standard(self, unit: forms.Unit) -> exp.Expr:
+    def _standard(self, unit: shapes.Standard, farthest: float) -> exp.Expr:
         """A number in standard units; 0 where it is missing."""
-        x = exp.column(self.place[unit.attribute])
-        edge = unit.farthest * unit.spread
+        x = exp.column(self.place[unit.name])
+        edge = farthest * unit.spread
         with_shift = [_scaled(unit.center + unit.rest + side * edge, unit.shift) for side in (-1.0, 1.0)]
         branches: list[Any] = [(x.is_(exp.null()), number(0.0))]
         if math.isfinite(with_shift[0]):
-            branches.append((exp.LTE(this=x, expression=number(with_shift[0])), number(-unit.farthest)))
+            branches.append((exp.LTE(this=x, expression=number(with_shift[0])), number(-farthest)))
         if math.isfinite(with_shift[1]):
-            branches.append((exp.GTE(this=x, expression=number(with_shift[1])), number(unit.farthest)))
+            branches.append((exp.GTE(this=x, expression=number(with_shift[1])), number(farthest)))
         scaled: Any = x
         if unit.shift:
             least = _scaled(1e-290, max(unit.shift, 0))
@@ -257,26 +258,26 @@ class _Select:
         small = exp.Between(this=apart, low=number(-1e-100 * unit.spread), high=number(1e-100 * unit.spread))
         return case([*branches, (small, number(0.0))], z)
 
-    def _curve(self, term: forms.CurveTerm, c: int) -> exp.Expr:
+    def _curve(self, term: shapes.Curve, c: int) -> exp.Expr:
         x = exp.column(self.place[term.name])
         parts = [number(_felt(term.weights[-1][c]))]
         for unit, weights in zip(term.units, term.weights, strict=False):
             if _felt(weights[c]):
-                parts.append(exp.Mul(this=exp.paren(self._standard(unit)), expression=number(weights[c])))
-        own = exp.paren(self._standard(term.units[term.at]))
+                parts.append(exp.Mul(this=exp.paren(self._standard(unit, shapes.REACH)), expression=number(weights[c])))
+        own = exp.paren(self._standard(term.units[term.at], shapes.REACH))
         value = exp.Mul(this=own, expression=exp.paren(add_up(parts)))
-        return case([(x.is_(exp.null()), possible(term.missing[c]))], _above(term.known[c], value))
+        return case([(x.is_(exp.null()), possible(term.absent[c]))], _above(term.known[c], value))
 
     # -- joint tables ---------------------------------------------------------------------------------------------
 
-    def _joint(self, term: forms.TableTerm, c: int) -> exp.Expr:
+    def _joint(self, term: shapes.CellTable, c: int) -> exp.Expr:
         codes = [exp.column(name) for name in self.codes[id(term)]]
         gone = [exp.EQ(this=code, expression=exp.Literal.number(-1)) for code in codes]
         nothing: Any = gone[0]
         for one in gone[1:]:
             nothing = exp.And(this=nothing, expression=one)
         parts = [number(0.0)]
-        for cell, counts in zip(term.cells, term.counts, strict=True):
+        for cell, counts in zip(term.codes.tolist(), term.counts.tolist(), strict=True):
             if counts[c]:
                 both: Any = None
                 for code, own in zip(codes, cell, strict=True):
@@ -291,7 +292,7 @@ class _Select:
             if term.log_extra + sum(math.log(a.size) for a in term.axes) > 700:
                 raise SettingError(f"The joint table of {shown(term.name, 60)} has more cells than SQL can count.")
         top = add_up([*parts, free])
-        log = exp.Sub(this=exp.Ln(this=top), expression=number(term.log_total[c]))
+        log = exp.Sub(this=exp.Ln(this=top), expression=number(term.log_totals[c]))
         zero = exp.GT(this=top.copy(), expression=number(0.0))
         return case([(nothing, number(0.0)), (zero, log)], exp.null())
 
@@ -315,36 +316,37 @@ class _Select:
     def _level(self, name: str) -> exp.Expr:
         """The number of a level, or what stands for a missing or unseen one."""
         attribute, x = self.form.attribute(name), exp.column(self.place[name])
-        branches: list[Any] = [(x.is_(exp.null()), exp.Literal.number(forms.MISSING))]
+        branches: list[Any] = [(x.is_(exp.null()), exp.Literal.number(MISSING))]
         for k, rank in enumerate(self.levels[name].places):
             branches.append((sql.level(attribute, self.place[name], k), exp.Literal.number(rank)))
-        return case(branches, exp.Literal.number(forms.UNSEEN))
+        return case(branches, exp.Literal.number(UNSEEN))
 
     def _ranks(self, attribute: Attribute) -> tuple[int, ...]:
         """A number for each level, in the order of what they say alone: those that go together are then near."""
         said = [0.0] * len(attribute.levels)
         for _, term in self.flat.terms:
-            if isinstance(term, forms.LevelTerm) and term.name == attribute.name:
-                said = [own[-1] - own[0] for own in term.scores]
+            if isinstance(term, shapes.LevelTable) and term.name == attribute.name:
+                said = (term.log_table[:-2, -1] - term.log_table[:-2, 0]).tolist()
         ranks = {place: rank for rank, place in enumerate(sorted(range(len(said)), key=lambda k: (said[k], k)))}
         return tuple(ranks[place] for place in range(len(said)))
 
-    def _code(self, axis: forms.Axis) -> exp.Expr:
-        x = exp.column(self.place[axis.attribute])
+    def _code(self, axis: shapes.Axis) -> exp.Expr:
+        x = exp.column(self.place[axis.name])
         branches: list[Any] = [(x.is_(exp.null()), exp.Literal.number(axis.missing))]
-        if axis.codes is None:
-            for k, start in enumerate(axis.starts):
+        if axis.edges is not None:
+            for k, start in enumerate(axis.edges):
                 branches.append((exp.LT(this=x.copy(), expression=number(start)), exp.Literal.number(k)))
-            return case(branches, exp.Literal.number(len(axis.starts)))
-        attribute = self.form.attribute(axis.attribute)
-        for k, code in enumerate(axis.codes):
-            branches.append((sql.level(attribute, self.place[axis.attribute], k), exp.Literal.number(code)))
+            return case(branches, exp.Literal.number(len(axis.edges)))
+        assert axis.groups is not None
+        attribute = self.form.attribute(axis.name)
+        for k, code in enumerate(axis.groups.tolist()):
+            branches.append((sql.level(attribute, self.place[axis.name], k), exp.Literal.number(code)))
         return case(branches, exp.Literal.number(axis.unseen))
 
 
-def _columns(term: forms.PairTerm | forms.TreesTerm) -> tuple[forms.Scores, ...]:
-    """What it adds to each class; of two that mirror each other, to the second."""
-    return term.table if isinstance(term, forms.PairTerm) else term.values
+def _columns(term: shapes.PairTable | shapes.TreeSum) -> Floats:
+    """What it adds to each class, (classes, places); of two that mirror each other, to the second."""
+    return by_class(term.table.reshape(-1, term.table.shape[2]) if isinstance(term, shapes.PairTable) else term.values)
 
 
 def _above(known: float, value: exp.Expr) -> exp.Expr:

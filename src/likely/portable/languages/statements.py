@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from likely.errors import SettingError, shown
-from likely.portable.forms import MISSING, UNSEEN, Attribute, Axis, PairTerm, TreesTerm
-from likely.portable.reading import cell_of
+from likely.machinery.arrays import Floats
+from likely.models.shapes import Axis, PairTable, TreeSum
+from likely.portable.describe import Attribute
+from likely.portable.reading import MISSING, UNSEEN, number_of
 
 # Pieces of SQL as expressions of sqlglot: literals that keep every digit, cells read as the model reads them.
 
@@ -30,7 +31,7 @@ except ImportError:  # the extra is not there
 
 def number(value: float) -> exp.Expr:
     """A double, in a form that no database takes for a decimal of fewer digits."""
-    text = repr(abs(value))
+    text = repr(abs(float(value)))
     whole = exp.Literal.number(text if "e" in text else text + "e0")
     return exp.Neg(this=whole) if math.copysign(1.0, value) < 0 and value else whole
 
@@ -107,17 +108,11 @@ def cell(attribute: Attribute, missing: tuple[str, ...], dialect: str | None) ->
         value = _seconds(value, dialect)
     value = as_double(value)
     condition: Any = exp.Between(this=value, low=number(-MOST), high=number(MOST))
-    gone = [v for t in missing if not math.isnan(v := _as_number(t))]
+    gone = [v for t in missing if math.isfinite(v := number_of(t))]
     if gone:
         strange = exp.Not(this=exp.In(this=value.copy(), expressions=[number(v) for v in gone]))
         condition = exp.And(this=condition, expression=strange)
     return case([(condition, value.copy())])
-
-
-def _as_number(token: str) -> float:
-    found = cell_of(Attribute("", "number"), token, ())
-    assert isinstance(found, float)
-    return found if math.isfinite(found) else math.nan
 
 
 def _seconds(value: exp.Expr, dialect: str | None) -> exp.Expr:
@@ -141,9 +136,7 @@ def level(attribute: Attribute, name: str, place: int) -> exp.Expr:
     own = attribute.levels[place]
     if not attribute.numeric:
         return exp.EQ(this=exp.column(name), expression=text(own))
-    value = cell_of(Attribute("", "number"), own, ())
-    assert isinstance(value, float)
-    return exp.EQ(this=exp.column(name), expression=number(value))
+    return exp.EQ(this=exp.column(name), expression=number(number_of(own)))
 
 
 # What pairs and sums of trees add, as text of CASE expressions, which all databases write alike.
@@ -156,7 +149,7 @@ Codes = frozenset[int]
 
 def number_text(value: float) -> str:
     """A double, in a form that no database takes for a decimal of fewer digits."""
-    text = repr(value)
+    text = repr(float(value))
     return text if "e" in text else text + "e0"
 
 
@@ -174,28 +167,26 @@ class Choice:
     def __init__(self, axis: Axis, column: Column) -> None:
         self.axis, self.column = axis, column.name
         self._places: dict[int, list[int]] = {}
-        if axis.codes is not None:
-            for place, code in [
-                (UNSEEN, axis.unseen),
-                (MISSING, axis.missing),
-                *zip(column.places, axis.codes, strict=True),
-            ]:
+        self._starts: list[float] = [] if axis.edges is None else axis.edges.tolist()
+        if axis.groups is not None:
+            levels = zip(column.places, axis.groups.tolist(), strict=True)
+            for place, code in [(UNSEEN, axis.unseen), (MISSING, axis.missing), *levels]:
                 self._places.setdefault(code, []).append(place)
-        every = range(axis.size) if axis.codes is None else self._places
+        every = range(axis.size) if axis.groups is None else self._places
         self.codes: Codes = frozenset(code for code in every if code >= 0)
         """Those that a row may have."""
 
     def unknown(self) -> str | None:
         """The condition that a row has no code; None where it always has one."""
-        if self.axis.codes is None:
+        if self.axis.groups is None:
             return f"{self.column} IS NULL" if self.axis.missing < 0 else None
         return self._among(self._places[-1]) if -1 in self._places else None
 
     def condition(self, codes: Codes, domain: Codes) -> str:
         """The condition that a code is one of `codes`, of a row whose code is in `domain`; never NULL but for no."""
-        if self.axis.codes is not None:
+        if self.axis.groups is not None:
             return self._among(sorted(place for code in codes for place in self._places.get(code, ())))
-        bins = [code for code in range(len(self.axis.starts) + 1) if code in domain]
+        bins = [code for code in range(len(self._starts) + 1) if code in domain]
         parts = []
         if self.axis.missing in codes:
             parts.append(f"{self.column} IS NULL")
@@ -207,8 +198,8 @@ class Choice:
 
     def _between(self, bins: Sequence[int], first: int, last: int) -> str:
         """The condition that a number is in a run of the bins in which it can be."""
-        low = f"{self.column} >= {number_text(self.axis.starts[bins[first] - 1])}" if first else ""
-        high = f"{self.column} < {number_text(self.axis.starts[bins[last]])}" if last < len(bins) - 1 else ""
+        low = f"{self.column} >= {number_text(self._starts[bins[first] - 1])}" if first else ""
+        high = f"{self.column} < {number_text(self._starts[bins[last]])}" if last < len(bins) - 1 else ""
         if low and high:
             return f"({low} AND {high})"
         return low or high or f"NOT {self.column} IS NULL"
@@ -229,8 +220,8 @@ class Choice:
 
     def each(self, text_of: Callable[[int], str]) -> str:
         """What is said for the row's code; the row has one."""
-        if self.axis.codes is None:
-            own = self._bins(0, len(self.axis.starts), text_of)
+        if self.axis.groups is None:
+            own = self._bins(0, len(self._starts), text_of)
             gone = self.axis.missing
             return own if gone < 0 else f"CASE WHEN {self.column} IS NULL THEN {text_of(gone)} ELSE {own} END"
         # Those with most places are what is left over.
@@ -247,7 +238,7 @@ class Choice:
         groups = [(low, min(low + size - 1, last)) for low in range(first, last + 1, size)]
         said = [self._bins(low, high, text_of) for low, high in groups]
         arms = [
-            f"WHEN {self.column} < {number_text(self.axis.starts[high])} THEN {text}"
+            f"WHEN {self.column} < {number_text(self._starts[high])} THEN {text}"
             for (_, high), text in zip(groups[:-1], said, strict=False)
         ]
         return f"CASE {' '.join(arms)} ELSE {said[-1]} END"
@@ -255,26 +246,25 @@ class Choice:
     @property
     def length(self) -> int:
         """About how many characters `each` takes, besides what it says."""
-        return 24 * self.axis.size + (4 * len(self.axis.codes) if self.axis.codes else 0)
+        return 24 * self.axis.size + (0 if self.axis.groups is None else 4 * len(self.axis.groups))
 
 
-def choices_of(term: PairTerm | TreesTerm, columns: Mapping[str, Column]) -> list[Choice]:
+def choices_of(term: PairTable | TreeSum, columns: Mapping[str, Column]) -> list[Choice]:
     """The axes of a term; `columns` are by attribute."""
-    return [Choice(axis, columns[axis.attribute]) for axis in term.axes]
+    return [Choice(axis, columns[axis.name]) for axis in term.axes]
 
 
-def pair_text(term: PairTerm, table: Sequence[float], columns: Mapping[str, Column]) -> str:
+def pair_text(term: PairTable, table: Floats, columns: Mapping[str, Column]) -> str:
     """What a pair adds, of one class."""
     first, second = choices_of(term, columns)
-    width = term.axes[1].size
     if not first.codes or not second.codes:
         return "0e0"
 
     def of_first(a: int) -> str:
-        return second.each(lambda b: number_text(table[a * width + b]))
+        return second.each(lambda b: number_text(table[a, b]))
 
     def of_second(b: int) -> str:
-        return first.each(lambda a: number_text(table[a * width + b]))
+        return first.each(lambda a: number_text(table[a, b]))
 
     # The inner choice is written out for each code of the outer one.
     outer_first = first.length + first.axis.size * second.length <= second.length + second.axis.size * first.length
@@ -283,32 +273,33 @@ def pair_text(term: PairTerm, table: Sequence[float], columns: Mapping[str, Colu
     return f"CASE WHEN {' OR '.join(gone)} THEN 0e0 ELSE {said} END" if gone else said
 
 
-def tree_texts(term: TreesTerm, values: Sequence[float], columns: Mapping[str, Column]) -> list[str]:
+def tree_texts(term: TreeSum, values: Floats, columns: Mapping[str, Column]) -> list[str]:
     """What each tree adds, of one class."""
     writer = _Trees(term, values, choices_of(term, columns))
-    return [writer.text(root) for root in term.roots]
+    return [writer.text(root) for root in term.roots.tolist()]
 
 
 class _Trees:
-    def __init__(self, term: TreesTerm, values: Sequence[float], choices: Sequence[Choice]) -> None:
-        self.term, self.values, self.choices = term, values, choices
-        self.sizes = [1] * len(term.axis)
-        for node in reversed(range(len(term.axis))):  # children come after their parents
-            if term.axis[node] >= 0:
-                below = term.below[node]
+    def __init__(self, term: TreeSum, values: Floats, choices: Sequence[Choice]) -> None:
+        self.left, self.values, self.choices = term.left, values.tolist(), choices
+        self.axis, self.below = term.axis.tolist(), term.below.tolist()
+        self.sizes = [1] * len(self.axis)
+        for node in reversed(range(len(self.axis))):  # children come after their parents
+            if self.axis[node] >= 0:
+                below = self.below[node]
                 self.sizes[node] += self.sizes[below] + self.sizes[below + 1]
 
     def text(self, node: int, domains: Mapping[int, Codes] | None = None) -> str:
         """What is said at and below a node, of rows whose codes on some axes are known to be in `domains`."""
         arms, held = [], dict(domains or {})
-        while self.term.axis[node] >= 0:
-            j, below = self.term.axis[node], self.term.below[node]
+        while self.axis[node] >= 0:
+            j, below = self.axis[node], self.below[node]
             choice = self.choices[j]
             gone = None if j in held else choice.unknown()
             if gone is not None:
                 arms.append(f"WHEN {gone} THEN {number_text(self.values[node])}")
             domain = held.get(j, choice.codes)
-            left = frozenset(c for c in domain if bisect_right(self.term.turns[node], c) % 2 == 0)
+            left = frozenset(c for c in domain if self.left[node, c])
             sides, side = (left, domain - left), int(not left)
             if all(sides):
                 # The larger part is what comes after, so that no more than the logarithm is nested.

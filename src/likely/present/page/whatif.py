@@ -18,9 +18,8 @@ from likely.models.contracts import Model, has_trait, setting_of
 from likely.models.learning import learn_without_rows
 from likely.models.loss import Loss
 from likely.models.naive.naive import NaiveBayes
-from likely.portable import forms
-from likely.portable.describe import is_portable, portable
-from likely.portable.writing import plain
+from likely.portable.describe import Attribute, is_portable, portable
+from likely.portable.writing import form_of, plain
 from likely.present.charts.drawing import class_colours, frequent_first
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
@@ -79,7 +78,7 @@ def _whatif_json(model: Model, note: str) -> str:
     own = [{"bits": round(bits.get(a.name, 0.0), 9), **_about(model, a)} for a in form.attributes]
     loss = model.loss or Loss.zero_one(model.classes)
     told = {
-        "portable": plain(form),
+        "portable": form_of(form),
         "attributes": own,
         "actions": list(loss.actions[:-1] if loss.abstain is not None else loss.actions),
         "costs": [[float(c) for c in row] for row in loss.rows(model.classes)],
@@ -101,10 +100,10 @@ def _prior_before_powers(model: Model) -> list[float | str] | None:
         return None
     if not all(model.power_of(factor.name) for factor in model.factors):
         return None  # the form lacks what is left out
-    return plain(tuple(describer.log_prior.tolist()))  # type: ignore[no-any-return]
+    return plain(describer.log_prior)  # type: ignore[no-any-return]
 
 
-def _about(model: Model, attribute: forms.Attribute) -> dict[str, Any]:
+def _about(model: Model, attribute: Attribute) -> dict[str, Any]:
     statistic = model.summary.columns[attribute.name]
     if isinstance(statistic, Counts):
         return {"typical": _levels(statistic, attribute.levels)}
