@@ -11,16 +11,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STATED = {
-    "lines": 79_530,
-    "files": 322,
-    "classes": 700,
-    "class names with several meanings": 49,
+    "lines": 79_225,
+    "files": 323,
+    "classes": 667,
+    "class names with several meanings": 16,
     "classes derived from Model": 20,
     "files that name least_count": 3,
     "files that name OneRule": 3,
-    "tests that import inner modules": 190,
-    "words in docs": 75_000,
-    "decision records": 47,
+    "tests that import inner modules": 193,
+    "words in docs": 75_800,
+    "decision records": 48,
 }
 SLACK = 0.99
 """What has shrunk by more than this is stated anew."""

@@ -11,14 +11,13 @@ import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.models.contracts import Model
-from likely.models.drawing import DrawnRows, chance, number_cells
 from likely.models.factors.bins import ValueTally, edges_of, rule_for
 from likely.models.factors.joint import CellSettings, CutSettings, JointCounts, binned_joint_table, table
 from likely.models.factors.normal import CovarianceSettings, NormalFactor, normal, scatter
 from likely.models.fractions import Quotient, log_of
 from likely.models.model import learnable
 from likely.models.posterior import Posterior
-from likely.models.prior import prior_quotients
+from likely.models.prior import DrawnRows, chance, number_cells, prior_quotients
 from likely.models.settings import (
     Bins,
     Closed,

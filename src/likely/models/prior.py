@@ -1,16 +1,27 @@
-"""The prior: how probable each class is before anything is known of a row. From counts, or as given."""
+"""The prior: how probable each class is before anything is known of a row; and what every kind of draw shares."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 from math import fsum
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
 
 from likely.errors import SettingError, nearest, shown
 from likely.models.fractions import Quotient, as_written
 from likely.models.known import Shares
 from likely.models.settings import Prior
 from likely.sums.summary import Summary
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+# The prior: how probable each class is before anything is known of a row. From counts, or as given.
 
 TOLERANCE = 1e-9
 """How far given probabilities may be from summing to one."""
@@ -70,3 +81,28 @@ def _given(classes: tuple[str, ...], prior: Mapping[str, float]) -> list[Fractio
     if abs(total - 1) > TOLERANCE:
         raise SettingError(f"The given prior sums to {total:.10g}, not to 1. Correct the probabilities.")
     return [as_written(prior[name]) for name in classes]
+
+
+# What every kind of draw shares: a checked number of rows, a seeded source of chance, cells as people write them.
+
+DrawnRows: TypeAlias = dict[str, list[Any]]
+"""Columns of cells as people write them."""
+_DATES = (-62_135_596_800.0, 253_402_300_799.0)
+"""The first and the last second of a date, counted from 1970."""
+
+
+def chance(rows: int, seed: int) -> np.random.Generator:
+    """What to draw this many rows with: the same seed, the same rows."""
+    if not isinstance(rows, Integral) or rows < 0:
+        raise SettingError(f"{shown(rows)} rows cannot be drawn. Ask for a whole number, zero or more.")
+    if not isinstance(seed, Integral) or seed < 0:
+        raise SettingError(f"seed is {shown(seed)}. It must be a whole number, zero or more.")
+    return np.random.default_rng(int(seed))
+
+
+def number_cells(cells: NDArray[np.float64], kind: str) -> list[Any]:
+    """Drawn numbers as cells of a column of this kind; a missing one is None."""
+    if kind == "date":
+        # NaN becomes "not a time", which reads as None; beyond the years 1 to 9999 there are no dates.
+        return (cells.clip(*_DATES) * 1e6).round().astype("datetime64[us]").tolist()  # type: ignore[no-any-return]
+    return [None if math.isnan(x) else x for x in cells.tolist()]

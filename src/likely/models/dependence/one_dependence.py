@@ -15,9 +15,9 @@ import numpy as np
 from likely.models import shapes
 from likely.models.contracts import Model
 from likely.models.dependence.tree import Grid, draw_places, grid_of, log, sample_rows, shares
-from likely.models.drawing import DrawnRows, chance
 from likely.models.model import learnable
 from likely.models.posterior import Posterior
+from likely.models.prior import DrawnRows, chance
 from likely.models.settings import Settings, setting
 from likely.models.working.records import Step, Working, clean, decimal, exp
 from likely.models.working.working import added, by_class

@@ -12,13 +12,12 @@ import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.models.contracts import Model, setting_of
-from likely.models.drawing import DrawnRows, chance
 from likely.models.factors.bins import mdl_cuts
 from likely.models.factors.categorical import domain
 from likely.models.fractions import Quotient, as_written, log_of
 from likely.models.model import learnable
 from likely.models.posterior import Posterior
-from likely.models.prior import prior_quotients
+from likely.models.prior import DrawnRows, chance, prior_quotients
 from likely.models.settings import Prior, Settings, prior_pseudo_count_setting, prior_setting, setting
 from likely.models.shapes import Axis, Exhibit, Score, Sum, Tree
 from likely.models.working.records import Step, Working, clean, exp

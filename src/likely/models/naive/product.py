@@ -12,13 +12,13 @@ import numpy as np
 from likely.errors import SettingError, shown
 from likely.machinery.arrays import Floats
 from likely.models.contracts import Factor, Learner, Model, has_trait, setting_of
-from likely.models.drawing import DrawnRows, chance, number_cells
 from likely.models.factors.bins import Binned
 from likely.models.factors.categorical import Categorical
 from likely.models.factors.kernel import KernelDensity
 from likely.models.fractions import Quotient, log_of
 from likely.models.naive.blocks import LevelBlock, NumberBlock
 from likely.models.naive.prior_vs_rows import known_exhibits
+from likely.models.prior import DrawnRows, chance, number_cells
 from likely.models.settings import settings_of
 from likely.models.shapes import Exhibit, Gaussian, LevelTable, Score, Sum
 from likely.models.text.factor import TextFactor, choice_note
