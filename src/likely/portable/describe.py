@@ -235,8 +235,9 @@ def _merge(axis: shapes.Axis, alike: NDArray[np.integer]) -> tuple[shapes.Axis, 
     return replace(axis, groups=groups, missing=missing, unseen=unseen, count=len(kept)), kept
 
 
-def by_class(values: Floats) -> Floats:
-    """(places, classes) as one row for each class; of two that mirror each other, the second's alone."""
+def columns_of(term: shapes.PairTable | shapes.TreeSum) -> Floats:
+    """What it adds to each class, (classes, places or nodes); of two that mirror each other, to the second alone."""
+    values = term.values if isinstance(term, shapes.TreeSum) else term.table.reshape(-1, term.table.shape[2])
     mirrored = values.shape[1] == 2 and bool((values[:, 0] == -values[:, 1]).all())
     return values.T[1:] if mirrored else values.T
 

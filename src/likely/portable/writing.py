@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from likely.models import shapes
-from likely.portable.describe import Portable, by_class, presence_of
+from likely.portable.describe import Portable, columns_of, presence_of
 
 VERSION = 3
 Form: TypeAlias = dict[str, Any]
@@ -176,9 +176,9 @@ def _term(term: Any) -> Form:
             axes = [_axis(axis) for axis in term.axes]
             named = " & ".join(term.names)
             return _form("TreeTerm", name=named, axes=axes, order=term.order, parents=term.parents, tables=tables)
-        case shapes.PairTable(name, axes, _, table):
-            cells = by_class(table.reshape(-1, table.shape[2]))
-            return _form("PairTerm", name=name, axes=[_axis(axis) for axis in axes], table=cells)
+        case shapes.PairTable():
+            axes = [_axis(axis) for axis in term.axes]
+            return _form("PairTerm", name=term.name, axes=axes, table=columns_of(term))
         case shapes.TreeSum():
             return _form(
                 "TreesTerm",
@@ -188,7 +188,7 @@ def _term(term: Any) -> Form:
                 axis=term.axis,
                 below=term.below,
                 turns=[term.turns(node) for node in range(len(term.axis))],
-                values=by_class(term.values),
+                values=columns_of(term),
             )
     raise AssertionError(term)
 

@@ -13,7 +13,7 @@ from likely.errors import SettingError, shown
 from likely.machinery.arrays import Floats
 from likely.models import shapes
 from likely.models.shapes import Axis, PairTable, TreeSum
-from likely.portable.describe import Attribute, Portable, by_class
+from likely.portable.describe import Attribute, Portable, columns_of
 from likely.portable.languages.flatten import Flat, flatten, patterns
 from likely.portable.logs import TIE
 from likely.portable.reading import number_of
@@ -112,7 +112,7 @@ class Sets:
         """`numbers` are values and whether they are there, `levels` places of levels; both (rows, 1)."""
         self.graph, self.terms, self.classes = graph, terms, len(portable.classes)
         # Of two classes that mirror each other everywhere, the second is worked out.
-        mirrored = all(len(_columns(term)) == 1 for _, term in terms)
+        mirrored = all(len(columns_of(term)) == 1 for _, term in terms)
         self.columns = 1 if mirrored else self.classes
         self.cells: dict[str, Floats] = {}
         """For each code of a number, a cell that has it."""
@@ -165,7 +165,7 @@ class Sets:
 
     def _held(self, term: SetTerm, weight: float) -> Floats:
         """(places, columns), with the weight."""
-        held = weight * _columns(term).T
+        held = weight * columns_of(term).T
         return np.concatenate([-held, held], axis=1) if held.shape[1] < self.columns else held
 
     def _pair(self, weight: float, term: PairTable) -> str:
@@ -269,11 +269,6 @@ class _Forest:
             if self.asked[node] is not None:
                 deep[node] = 1 + max(deep[self.below[node]], deep[self.below[node] + 1])
         return max((deep[root] for root in self.roots), default=0)
-
-
-def _columns(term: SetTerm) -> Floats:
-    """What it adds to each class, (classes, places); of two that mirror each other, to the second."""
-    return by_class(term.table.reshape(-1, term.table.shape[2]) if isinstance(term, PairTable) else term.values)
 
 
 def _codes(axis: Axis) -> NDArray[np.int32]:

@@ -14,7 +14,7 @@ from likely.errors import SettingError, shown
 from likely.machinery.arrays import Floats
 from likely.models import shapes
 from likely.models.shapes import Axis, PairTable, TreeSum
-from likely.portable.describe import Attribute, Portable, by_class
+from likely.portable.describe import Attribute, Portable, columns_of
 from likely.portable.languages.flatten import Flat, flatten, is_naive_bayes
 
 # Pieces of a PMML file: the dictionary of fields, what a model reads and gives back, texts that XML can hold.
@@ -211,7 +211,7 @@ class Sums:
             chain = add(model, "Segmentation", multipleModelMethod="modelChain")
             sums = []
             # Of two classes that mirror each other everywhere, the trees of the second serve both.
-            count = 1 if all(len(by_class(t.values)) == 1 for _, t in trees) else len(self.form.classes)
+            count = 1 if all(len(columns_of(t)) == 1 for _, t in trees) else len(self.form.classes)
             for c in range(count):
                 segment = add(chain, "Segment", id=f"trees {c + 1}")
                 add(segment, "True")
@@ -286,7 +286,7 @@ class Sums:
         columns = [str(b) for b in range(second.size)] * first.size
         out: list[tuple[str, Scores]] = []
         size = len(self.form.classes)
-        tables = by_class(term.table.reshape(-1, size))
+        tables = columns_of(term)
         for c, table in enumerate(tables):
             field = self._new(derived, f"{term.name}, table", NUMBER)
             cells = [repr(v) for v in table.tolist()]

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from likely.errors import SettingError, nearest, shown
-from likely.machinery.arrays import Floats
 from likely.models import shapes
-from likely.portable.describe import Attribute, Portable, by_class
+from likely.portable.describe import Attribute, Portable, columns_of
 from likely.portable.languages import statements as sql
 from likely.portable.languages.flatten import Flat, flatten
 from likely.portable.languages.quadratic import Quadratic
@@ -70,7 +69,7 @@ class _Select:
             if a.kind == "level" and a.name in together
         }
         """For attributes in pairs and trees, the column of a level's number."""
-        self.mirrored = [(w, t) for w, t in sets if len(_columns(t)) == 1]
+        self.mirrored = [(w, t) for w, t in sets if len(columns_of(t)) == 1]
 
     def text(self) -> str:
         kept = [exp.alias_(sql.column(name), f"k{k}") for k, name in enumerate(self.keep, 1)]
@@ -150,7 +149,7 @@ class _Select:
             parts = [sql.as_double(possible(self.flat.constant[c - 1]))]
             for weight, term in self.flat.terms:
                 if isinstance(term, (shapes.PairTable, shapes.TreeSum)):
-                    if len(_columns(term)) > 1:
+                    if len(columns_of(term)) > 1:
                         parts += self._weighed(weight, term, c - 1)
                     continue
                 one = self._term(term, c - 1)
@@ -163,7 +162,7 @@ class _Select:
     def _weighed(self, weight: float, term: shapes.PairTable | shapes.TreeSum, c: int) -> list[exp.Expr]:
         """What a pair, or each tree, adds to a class."""
         columns = {**{name: Column(x) for name, x in self.place.items()}, **self.levels}
-        own = weight * _columns(term)[c]
+        own = weight * columns_of(term)[c]
         if isinstance(term, shapes.PairTable):
             return [sql.written(pair_text(term, own.reshape(term.table.shape[:2]), columns))]
         return [sql.written(text) for text in tree_texts(term, own, columns)]
@@ -342,11 +341,6 @@ class _Select:
         for k, code in enumerate(axis.groups.tolist()):
             branches.append((sql.level(attribute, self.place[axis.name], k), exp.Literal.number(code)))
         return case(branches, exp.Literal.number(axis.unseen))
-
-
-def _columns(term: shapes.PairTable | shapes.TreeSum) -> Floats:
-    """What it adds to each class, (classes, places); of two that mirror each other, to the second."""
-    return by_class(term.table.reshape(-1, term.table.shape[2]) if isinstance(term, shapes.PairTable) else term.values)
 
 
 def _above(known: float, value: exp.Expr) -> exp.Expr:
