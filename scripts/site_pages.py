@@ -7,12 +7,8 @@ and the pages they write are pages of the site.
 
 from __future__ import annotations
 
-import ast
 import contextlib
-import dataclasses
-import inspect
 import io
-import itertools
 import os
 import posixpath
 import re
@@ -54,18 +50,6 @@ GROUPS = {
 BEFORE = """Functions that read a table take these options besides their own (`**reading`, `**options`):
 
 """
-OPTIONS = {
-    "types": 'Kinds of columns: `{"zip": "nominal"}`; nominal, number, date, text, ignore. Found by itself otherwise.',
-    "missing": "Cells that mean missing, in place of the usual ones.",
-    "weight": "The column that says how many times a row counts.",
-    "target_bins": "Cut a target of numbers into so many intervals, or at these numbers.",
-    "schema": "Read the table as this schema (of a summary or model) says.",
-    "encoding": "Encoding of a text file; UTF-8 is tried first, then latin-1.",
-    "delimiter": "What separates cells; found by itself otherwise.",
-    "threads": "How many threads read; all cores otherwise.",
-    "progress": "Called with the share of the table that has been read.",
-}
-"""Meanings of options that have none beside their declaration."""
 
 
 # -- pages that are made ----------------------------------------------------------------------------------------------
@@ -157,23 +141,12 @@ def _place(thing: Any, name: str) -> str:
 
 
 def reading_options() -> str:
-    """The options of every function that reads a table: defaults as declared, meanings from beside the declaration."""
-    from likely.intake import reading
+    """The options of every function that reads a table, as they are declared."""
+    from likely.intake.options import Reading
+    from likely.models.settings import declared
 
-    source = next(n for n in ast.parse(inspect.getsource(reading)).body if getattr(n, "name", "") == "Reading")
-    assert isinstance(source, ast.ClassDef)
-    beside = {
-        field.target.id: ast.literal_eval(said.value)
-        for field, said in itertools.pairwise(source.body)
-        if isinstance(field, ast.AnnAssign)
-        and isinstance(field.target, ast.Name)
-        and isinstance(said, ast.Expr)
-        and isinstance(said.value, ast.Constant)
-    }
     rows = ["| option | default | meaning |", "|---|---|---|"]
-    for field in dataclasses.fields(reading.Reading):
-        if field.name != "target":
-            rows.append(f"| `{field.name}` | `{field.default!r}` | {OPTIONS.get(field.name) or beside[field.name]} |")
+    rows += [f"| `{name}` | `{default!r}` | {about.meaning} |" for name, default, about in declared(Reading)]
     return "\n".join(rows)
 
 
