@@ -10,11 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import chain, islice
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    pass
-
+from typing import TypeVar
 
 # Work on batches by several threads, results in the order of the batches. Knows nothing of tables, sums or models.
 

@@ -172,15 +172,13 @@ def tree_terms(
                         out[i, v, k] = value
 
 
-@kernel("f8[], f8[][][], f8[][]")
-def add_terms(start: Floats, terms: Floats, out: Floats) -> None:
-    """out[i] = start plus the terms of row i, added in order."""
-    for i in range(terms.shape[0]):
-        for k in range(out.shape[1]):
-            out[i, k] = start[k]
-        for v in range(terms.shape[1]):
+@kernel("f8[][][], f8[][]")
+def add_shares(shares: Floats, out: Floats) -> None:
+    """out[i] += the shares of row i, in order."""
+    for i in range(shares.shape[0]):
+        for v in range(shares.shape[1]):
             for k in range(out.shape[1]):
-                out[i, k] += terms[i, v, k]
+                out[i, k] += shares[i, v, k]
 
 
 @kernel("i4[][], i4[], f8[][], f8[][][], f8[], f8[][], i4[], f8[], f8[], f8[], f8[][]")

@@ -29,7 +29,6 @@ from likely.sums.summary import Summary
 from likely.table.batch import Batch
 
 if TYPE_CHECKING:
-    pass
     from numpy.typing import NDArray
 
 

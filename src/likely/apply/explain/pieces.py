@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -30,10 +30,6 @@ from likely.models.shapes import (
     sum_of,
 )
 from likely.table.words import Tokens
-
-if TYPE_CHECKING:
-    pass
-
 
 # A text with its words marked: where each word stands in it, and what it says. Knows one text; no model, no
 # colours.

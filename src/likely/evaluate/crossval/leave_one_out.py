@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from likely.models.loss import Loss
 from likely.models.model import learnable
 from likely.models.naive.leave_one_out import LeaveOneOut, leave_one_out
 from likely.sums.summary import Summary
-
-if TYPE_CHECKING:
-    pass
 
 
 def closed_forms(learners: Mapping[str, Learner], total: Summary) -> dict[str, LeaveOneOut]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,10 +27,6 @@ from likely.sums.columns.numbers import CAP, Numbers
 from likely.sums.summary import Summary
 from likely.table.infer import remark, type_option
 from likely.table.schema import Schema
-
-if TYPE_CHECKING:
-    pass
-
 
 # What may be wrong with a table or flatter its scores: findings, each with its kind, its columns and a sentence.
 

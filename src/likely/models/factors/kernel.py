@@ -18,7 +18,6 @@ from likely.models.shapes import Density, Gaussian, Kernels, limit_distances
 from likely.sums.columns.numbers import Numbers
 
 if TYPE_CHECKING:
-    pass
     from numpy.typing import NDArray
 
 

@@ -24,7 +24,6 @@ from likely.sums.state import read_array, read_mapping, read_number, read_text, 
 from likely.sums.summary import MOST_ROWS, Summary
 
 if TYPE_CHECKING:
-    pass
     from numpy.typing import NDArray
 
 

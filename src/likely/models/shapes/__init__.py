@@ -38,7 +38,6 @@ from likely.models.shapes.column import (
 )
 from likely.models.shapes.limits import FARTHEST, REACH, limit_distances
 from likely.models.shapes.score import (
-    REST,
     Clipped,
     Duels,
     Graph,
@@ -64,7 +63,6 @@ from likely.models.shapes.score import (
 __all__ = [
     "FARTHEST",
     "REACH",
-    "REST",
     "Axis",
     "BinTable",
     "Block",

@@ -386,14 +386,19 @@ class Tree:
         codes = np.empty((batch.rows, len(self.axes)), np.int32)
         for k, axis in enumerate(self.axes):
             codes[:, k] = axis.codes(batch.cells[axis.name])
-        sizes = np.array([axis.size for axis in self.axes], np.int64)
-        at = np.cumsum([0, *(table.size for table in self.tables)], dtype=np.int64)[:-1]
+        sizes, first, at = self._layout
         classes = self.tables[0].shape[2]
         out = np.empty((batch.rows, len(self.axes), classes))
         up, told = np.empty((int(sizes.sum()), classes)), np.empty(len(self.axes), np.int64)
-        first = np.cumsum(sizes) - sizes
         kernels.tree_terms(codes, self.order, self.parents, first, sizes, at, self._log_table, up, told, out)
         return out.transpose(1, 0, 2)
+
+    @cached_property
+    def _layout(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """How many codes each axis has, where those of each begin, and where the table of each begins."""
+        sizes = np.array([axis.size for axis in self.axes], np.int64)
+        starts = np.cumsum([0, *(table.size for table in self.tables)], dtype=np.int64)[:-1]
+        return sizes, np.cumsum(sizes) - sizes, starts
 
     @cached_property
     def _log_table(self) -> Floats:

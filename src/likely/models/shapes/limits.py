@@ -5,15 +5,9 @@ Knows no model; docs/decisions/0110 says why these limits and no others.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from likely.machinery.arrays import Floats
-
-if TYPE_CHECKING:
-    pass
-
 
 FARTHEST = 1e150
 """On a line: standard deviations beyond which a cell is taken to be exactly so far away."""

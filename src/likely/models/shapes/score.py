@@ -136,19 +136,20 @@ class Sum(Score):
         return (*(Line(name, parts) for name, parts in found.items()), Line(REST, ()))
 
     @cached_property
-    def steps(self) -> tuple[Line | TreeRun, ...]:
-        """The lines, those of trees that follow each other joined: their nodes are scored by one call."""
-        out: list[Line | TreeRun] = []
-        run: list[Line] = []
-        for line in (*self.lines, None):
-            if line is not None and line.tree is not None and fits_run(line.tree, run):
-                run.append(line)
-                continue
-            if run:
-                out.append(TreeRun.of(run))
-            run = [line] if line is not None and line.tree is not None else []
-            out += [line] if line is not None and line.tree is None else []
-        return tuple(out)
+    def steps(self) -> tuple[Line | TreeRun | ShareRun, ...]:
+        """The lines; those that one call can add are one step: sums of trees, or all shares of one term."""
+        runs: list[list[Line]] = []
+        for line in self.lines:
+            if runs and (fits_trees(runs[-1], line) or follows_share(runs[-1], line)):
+                runs[-1].append(line)
+            else:
+                runs.append([line])
+        return tuple(step for run in runs for step in join_run(run))
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """The text columns that it reads."""
+        return tuple(term.name for term in self.terms if isinstance(term, WordWeights))
 
     @cached_property
     def block(self) -> int:
@@ -160,7 +161,7 @@ class Sum(Score):
         """The lines, added in order to the constant."""
         out = np.empty((batch.rows, len(self.constant)))
         out[:] = self.constant
-        words = {text.name: (0, 0) for text in self.terms if isinstance(text, WordWeights)}
+        words = dict.fromkeys(self.texts, (0, 0))
         for start in range(0, batch.rows, self.block):
             rows = slice(start, start + self.block)
             work = Work(batch if batch.rows <= self.block else batch.sliced(rows))
@@ -261,6 +262,14 @@ class Line:
             return None
         return self.parts[0].term
 
+    @property
+    def share(self) -> tuple[Any, int] | None:
+        """The term and the number of its share that it is, where it is one."""
+        part = self.parts[0]
+        return (
+            (part.term, part.share) if len(self.parts) == 1 and part.power == 1.0 and part.share is not None else None
+        )
+
     def add(self, work: Work, out: Floats) -> None:
         """Add it to each row of `out`."""
         if len(self.parts) == 1:
@@ -297,10 +306,42 @@ class TreeRun:
         self.trees.add(work.batch, work.codes, out)
 
 
-def fits_run(tree: TreeSum, run: Sequence[Line]) -> bool:
-    """Whether the axes of a sum of trees are those of the run, where they have the same names."""
-    known = {axis.name: axis for line in run if line.tree is not None for axis in line.tree.axes}
-    return all(known.get(axis.name, axis) is axis for axis in tree.axes)
+@dataclass(frozen=True, eq=False)
+class ShareRun:
+    """Several lines, which are the shares of one term."""
+
+    term: Any
+    count: int
+
+    def add(self, work: Work, out: Floats) -> None:
+        """Add all of them, in order, to each row of `out`."""
+        kernels.add_shares(np.ascontiguousarray(work.shares_of(self.term).transpose(1, 0, 2)), out)
+
+    def add_apart(self, work: Work, out: Floats) -> None:
+        """Add each to its place in `out`, (lines, rows, classes)."""
+        out += work.shares_of(self.term)
+
+
+def fits_trees(run: Sequence[Line], line: Line) -> bool:
+    """Whether a line is a sum of trees as those of the run are, with the same axes where they have the same names."""
+    if line.tree is None or run[0].tree is None:
+        return False
+    known = {axis.name: axis for one in run if one.tree is not None for axis in one.tree.axes}
+    return all(known.get(axis.name, axis) is axis for axis in line.tree.axes)
+
+
+def follows_share(run: Sequence[Line], line: Line) -> bool:
+    """Whether a line is the next share of the term whose shares the run is."""
+    before, after = run[-1].share, line.share
+    return before is not None and after is not None and before[0] is after[0] and before[1] + 1 == after[1]
+
+
+def join_run(run: Sequence[Line]) -> Sequence[Line | TreeRun | ShareRun]:
+    """Lines that follow each other as one step, where one call adds them."""
+    share = run[0].share
+    if share is not None and len(run) == len(share_names(share[0])):
+        return [ShareRun(share[0], len(run))]
+    return [TreeRun.of(run)] if run[0].tree is not None else run
 
 
 def share_names(term: Any) -> tuple[str, ...]:

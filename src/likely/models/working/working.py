@@ -32,7 +32,6 @@ from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Codes, Texts
 from likely.table.labels import label
 
 if TYPE_CHECKING:
-    pass
     Values = tuple[Quotient | float, ...] | None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,10 +23,6 @@ from likely.present.words import clean, duration, moment, number, percent, plura
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.table.labels import date_label
-
-if TYPE_CHECKING:
-    pass
-
 
 # The words of a text column that speak most for each class, and how much each says. Reads factors; no rows.
 

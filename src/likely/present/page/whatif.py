@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,10 +24,6 @@ from likely.present.charts.drawing import class_colours, frequent_first
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.table.labels import date_label, number_label
-
-if TYPE_CHECKING:
-    pass
-
 
 LARGEST = 1_200_000
 """Characters that the what-if may take in a page, which people mail."""

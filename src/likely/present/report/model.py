@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -38,10 +38,6 @@ from likely.sums.columns.numbers import Numbers
 from likely.sums.words.counting import Words
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE
 from likely.table.labels import date_within
-
-if TYPE_CHECKING:
-    pass
-
 
 # Tables of words for a model that is a sum of terms: terms by strength, curves of attributes, grids of pairs.
 
