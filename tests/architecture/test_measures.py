@@ -11,9 +11,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STATED = {
-    "lines": 79_225,
+    "lines": 79_240,
     "files": 323,
-    "classes": 667,
+    "classes": 668,
     "class names with several meanings": 16,
     "classes derived from Model": 20,
     "files that name least_count": 3,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from likely.models.shapes import Axis, TreeSum
-from likely.models.shapes.tree_sets import TreeSets
+from likely.models.shapes.lines import TreeSets
 from likely.table.batch import Batch
 from likely.table.labels import Labels
 

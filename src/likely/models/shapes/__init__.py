@@ -1,7 +1,7 @@
 """Shapes: what a factor or a model looks like from outside. Rooms that draw, explain, decide or export read shapes.
 
 A term adds to the log score of each class, by the cells of one attribute (`column`) or of several (`block`). A score
-says how terms become the score of a model (`score`); `tree_sets` scores many sums of trees by one call. Knows no
+says how terms become the score of a model (`score`); `lines` adds them to rows, several by one call. Knows no
 learner and no settings; imports table, sums and kernels.
 """
 
@@ -37,6 +37,7 @@ from likely.models.shapes.column import (
     bin_of,
 )
 from likely.models.shapes.limits import FARTHEST, REACH, limit_distances
+from likely.models.shapes.lines import line_name
 from likely.models.shapes.score import (
     Clipped,
     Duels,
@@ -52,7 +53,6 @@ from likely.models.shapes.score import (
     Sum,
     Terms,
     graph_of,
-    line_name,
     log_posterior,
     over_classes,
     shift,

@@ -7,7 +7,7 @@ adding the lines in order gives the score to the last bit. Knows terms and batch
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,16 +16,15 @@ import numpy as np
 
 from likely.machinery.arrays import Floats
 from likely.models import kernels
-from likely.models.shapes.block import Axis, Block, JointTable, MultivariateNormal, PairTable, Tree, TreeSum
+from likely.models.shapes.block import Axis, Block, Tree
 from likely.models.shapes.column import Column, WordWeights
-from likely.models.shapes.tree_sets import TreeSets, codes_of
+from likely.models.shapes.lines import Line, ShareRun, TermPart, TreeRun, Work, join_lines, line_name, share_names
 from likely.table.batch import Batch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Words = dict[str, tuple[int, int]]
-    """For each text column how many words there were, and how many are not known."""
+    from likely.models.shapes.lines import Words
 
 BLOCK, ROOM = 8192, 2_000_000
 """Rows scored at a time, so that their scores stay in the processor's cache; numbers that shares of terms may take."""
@@ -138,13 +137,7 @@ class Sum(Score):
     @cached_property
     def steps(self) -> tuple[Line | TreeRun | ShareRun, ...]:
         """The lines; those that one call can add are one step: sums of trees, or all shares of one term."""
-        runs: list[list[Line]] = []
-        for line in self.lines:
-            if runs and (fits_trees(runs[-1], line) or follows_share(runs[-1], line)):
-                runs[-1].append(line)
-            else:
-                runs.append([line])
-        return tuple(step for run in runs for step in join_run(run))
+        return join_lines(self.lines)
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
@@ -197,162 +190,6 @@ def left_over(parts: Floats, whole: Floats) -> Floats:
     with np.errstate(invalid="ignore"):
         out = whole - so_far
     return np.where(np.isfinite(whole) & np.isfinite(so_far), out, np.where(np.isneginf(so_far), 0.0, whole))
-
-
-class Work:
-    """What is known of the rows of a block while they are scored: codes of axes and shares of terms, made once."""
-
-    def __init__(self, batch: Batch) -> None:
-        self.batch = batch
-        self.codes: dict[int, NDArray[np.int32]] = {}
-        """By axis: two models may cut one attribute in different ways."""
-        self.shares: dict[int, Floats] = {}
-        self.words: Words = {}
-
-    def shares_of(self, term: Any) -> Floats:
-        """What a term says, attribute by attribute, (shares, rows, classes)."""
-        if id(term) not in self.shares:
-            self.shares[id(term)] = term.shares(self.batch)
-        return self.shares[id(term)]
-
-
-@dataclass(frozen=True, eq=False)
-class TermPart:
-    """A term in a line: all that it says, or its share number `share`, times `power`."""
-
-    term: Any
-    power: float
-    share: int | None = None
-
-    def add(self, work: Work, out: Floats) -> None:
-        """Add it to each row of `out`."""
-        if not self.power:
-            return
-        if self.share is not None:
-            said = work.shares_of(self.term)[self.share]
-            out += said if self.power == 1.0 else self.power * said
-        elif self.power == 1.0:
-            self._add_whole(work, out)
-        else:
-            each = np.zeros_like(out)
-            self._add_whole(work, each)
-            out += self.power * each
-
-    def _add_whole(self, work: Work, out: Floats) -> None:
-        if isinstance(self.term, PairTable):
-            self.term.add_codes([codes_of(axis, work.batch, work.codes) for axis in self.term.axes], out)
-            return
-        words = self.term.add(work.batch, out)
-        if words is not None:
-            work.words[self.term.name] = words
-
-
-@dataclass(frozen=True, eq=False)
-class Line:
-    """What one attribute or set of attributes says: one term, or several, which are added to each other first."""
-
-    name: str
-    parts: tuple[TermPart, ...]
-    count = 1
-
-    @property
-    def tree(self) -> TreeSum | None:
-        """The sum of trees that it is, where it is one."""
-        if len(self.parts) != 1 or self.parts[0].power != 1.0 or not isinstance(self.parts[0].term, TreeSum):
-            return None
-        return self.parts[0].term
-
-    @property
-    def share(self) -> tuple[Any, int] | None:
-        """The term and the number of its share that it is, where it is one."""
-        part = self.parts[0]
-        return (
-            (part.term, part.share) if len(self.parts) == 1 and part.power == 1.0 and part.share is not None else None
-        )
-
-    def add(self, work: Work, out: Floats) -> None:
-        """Add it to each row of `out`."""
-        if len(self.parts) == 1:
-            self.parts[0].add(work, out)
-            return
-        room = np.zeros_like(out)
-        self.add_apart(work, room[None])
-        out += room
-
-    def add_apart(self, work: Work, out: Floats) -> None:
-        """Add it to the one place of `out`, (1, rows, classes), which holds nothing yet."""
-        for part in self.parts:
-            part.add(work, out[0])
-
-
-@dataclass(frozen=True, eq=False)
-class TreeRun:
-    """Several lines, each of which is one sum of trees."""
-
-    trees: TreeSets
-    count: int
-
-    @classmethod
-    def of(cls, lines: Sequence[Line]) -> TreeRun:
-        """These lines, whose axes of one name are the same."""
-        return cls(TreeSets.join([line.tree for line in lines if line.tree is not None]), len(lines))
-
-    def add(self, work: Work, out: Floats) -> None:
-        """Add all of them to each row of `out`."""
-        self.trees.add(work.batch, work.codes, out[None])
-
-    def add_apart(self, work: Work, out: Floats) -> None:
-        """Add each to its place in `out`, (lines, rows, classes)."""
-        self.trees.add(work.batch, work.codes, out)
-
-
-@dataclass(frozen=True, eq=False)
-class ShareRun:
-    """Several lines, which are the shares of one term."""
-
-    term: Any
-    count: int
-
-    def add(self, work: Work, out: Floats) -> None:
-        """Add all of them, in order, to each row of `out`."""
-        kernels.add_shares(np.ascontiguousarray(work.shares_of(self.term).transpose(1, 0, 2)), out)
-
-    def add_apart(self, work: Work, out: Floats) -> None:
-        """Add each to its place in `out`, (lines, rows, classes)."""
-        out += work.shares_of(self.term)
-
-
-def fits_trees(run: Sequence[Line], line: Line) -> bool:
-    """Whether a line is a sum of trees as those of the run are, with the same axes where they have the same names."""
-    if line.tree is None or run[0].tree is None:
-        return False
-    known = {axis.name: axis for one in run if one.tree is not None for axis in one.tree.axes}
-    return all(known.get(axis.name, axis) is axis for axis in line.tree.axes)
-
-
-def follows_share(run: Sequence[Line], line: Line) -> bool:
-    """Whether a line is the next share of the term whose shares the run is."""
-    before, after = run[-1].share, line.share
-    return before is not None and after is not None and before[0] is after[0] and before[1] + 1 == after[1]
-
-
-def join_run(run: Sequence[Line]) -> Sequence[Line | TreeRun | ShareRun]:
-    """Lines that follow each other as one step, where one call adds them."""
-    share = run[0].share
-    if share is not None and len(run) == len(share_names(share[0])):
-        return [ShareRun(share[0], len(run))]
-    return [TreeRun.of(run)] if run[0].tree is not None else run
-
-
-def share_names(term: Any) -> tuple[str, ...]:
-    """What the shares of a term are called that can be told attribute by attribute; none where it is one line."""
-    names: tuple[str, ...] = getattr(term, "share_names", ())
-    return names
-
-
-def line_name(term: Any) -> str:
-    """What the line of a term is called."""
-    return " & ".join(term.names) if isinstance(term, (JointTable, MultivariateNormal)) else term.name
 
 
 @dataclass(frozen=True, eq=False)
