@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import likely
 from likely.sums import state
@@ -37,6 +39,45 @@ def read_slowly(path: Path) -> list[dict[str, Any]]:
 
 def read(path: Path) -> list[dict[str, Any]]:
     return [row for batch in open_source(path).batches() for row in batch.to_pylist()]
+
+
+ANCHOR = {"flag": True, "n": 7, "longer name": 0.5, "é": "text"}
+"""A first row that says of which types the columns are."""
+some_rows = st.lists(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "flag": st.booleans() | st.none(),
+            "n": st.integers(0, 10**18 - 1) | st.none(),
+            "longer name": st.floats(allow_nan=False, allow_infinity=False) | st.none(),
+            "é": st.text(st.characters(exclude_categories=["Cs"]), max_size=30).map(lambda text: f"t{text}")
+            | st.none(),
+        },
+    ),
+    max_size=12,
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data(), rows=some_rows)
+def test_what_is_read_is_what_python_reads(
+    tmp_path: Path, data: st.DataObject, rows: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Any order of names, gaps, line ends and characters; rows on both sides of a block's end; minus zero too."""
+    monkeypatch.setattr(json_lines, "BLOCK", data.draw(st.sampled_from([16, 64, 1 << 20])))
+    gap, end = data.draw(st.sampled_from(["", " ", "\t"])), data.draw(st.sampled_from(["\n", "\r\n", "\n\n"]))
+    lines = []
+    for row in [ANCHOR, *rows]:
+        plain = data.draw(st.booleans())
+        cells = [
+            f"{json.dumps(name, ensure_ascii=plain)}{gap}:{gap}{json.dumps(row[name], ensure_ascii=plain)}"
+            for name in data.draw(st.permutations(list(row)))
+        ]
+        lines.append(f"{gap}{{{f'{gap},{gap}'.join(cells)}{gap}}}{gap}")
+    path = tmp_path / "a.jsonl"
+    path.write_bytes((end.join(lines) + data.draw(st.sampled_from(["", end]))).encode())
+    seen = [{name: row[name] for name in ANCHOR} for row in read(path)]
+    assert repr(seen) == repr([{name: row.get(name) for name in ANCHOR} for row in [ANCHOR, *rows]])
 
 
 @pytest.mark.parametrize("end", ["\n", "", "\n\n  \n"])

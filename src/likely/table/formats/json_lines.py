@@ -9,22 +9,20 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from likely.errors import InputError, shown
-from likely.machinery.arrays import Bytes
 from likely.machinery.threads import in_order
 from likely.table.arrow import ROWS, relation_reader
 from likely.table.formats.columnar import FileSource
 from likely.table.formats.files import Place, file_errors
 from likely.table.formats.memory import TableSource, open_memory
-from likely.table.formats.text_file import TextFile, fill_buffer, open_text
+from likely.table.formats.text_file import TextFile, open_text
 from likely.table.source import Source, Uncut
-from likely.table.texts.plain_json import PADDING, PlainLines, find_last_line_end
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -131,11 +129,8 @@ def _named(columns: dict[str, Any], name: str) -> TableSource:
 
 
 # JSON lines (or one array of objects) as batches of Arrow. DuckDB finds the types by the first rows, or over the
-# whole file; lines of plain values are then cut and read block by block on any thread. A block that is unusual is
-# left to Arrow's parser, and what that refuses to DuckDB.
+# whole file; Arrow's parser then reads blocks of lines on any thread, and DuckDB what that refuses.
 
-Block: TypeAlias = Bytes
-"""Whole lines, and `PADDING` zeros."""
 LARGE = 4 << 20
 """Bytes of a file from which on its types are guessed by the first rows, and all others checked."""
 FIRST_ROWS = 20_480
@@ -209,7 +204,6 @@ class JsonSource(FileSource):
             super().__init__(place, reader.schema)
         plain = in_lines and not numbered and all(kind in PLAIN for kind in kinds.values())
         self._plain = {n: PLAIN[k] for n, k in kinds.items()} if plain else {}
-        self._lines = PlainLines.of(kinds) if plain else None
         self.piece_count = math.inf if plain else 0
 
     def _real_names(self, count: int) -> list[str]:
@@ -246,58 +240,41 @@ class JsonSource(FileSource):
 
     def pieces(self, columns: Sequence[str] | None = None) -> Iterator[Callable[[], Iterable[RowBatch]]]:
         names = self.resolve_columns(columns)
-        return (partial(self._read_piece, block, names) for block in self._cut())
+        return (partial(self._parse, block, names) for block in self._cut())
 
-    def _read_piece(self, block: Block, names: list[str]) -> Iterable[RowBatch]:
-        """The rows of a block, texts where they stand."""
-        cut = None if self._lines is None or not names else self._lines.cut(block, names)
-        rows = None if cut is None else cut.read_in_place(self._fields(names))
-        return self._parse(block, names) if rows is None else [rows]
-
-    def _cut(self) -> Iterator[Block]:
+    def _cut(self) -> Iterator[bytes]:
         """Blocks of whole lines. A line end is never part of a value."""
-        rest, size = np.empty(0, np.uint8), BLOCK
-        with file_errors(self.name), open(self._path, "rb", buffering=0) as file:
-            while True:
-                data = np.empty(len(rest) + size + PADDING, np.uint8)
-                data[: len(rest)] = rest
-                filled = len(rest) + fill_buffer(file, data.data[len(rest) : len(data) - PADDING])
-                if filled < len(data) - PADDING:
-                    if filled:
-                        yield _padded(data, filled)
-                    return
-                end = find_last_line_end(data, filled)
-                rest, size = data[end:filled].copy(), BLOCK if end else 4 * size
+        rest, size = b"", BLOCK
+        with file_errors(self.name), open(self._path, "rb") as file:
+            while data := file.read(size):
+                end = data.rfind(b"\n") + 1
+                if end:
+                    yield rest + data[:end]
+                rest, size = data[end:] if end else rest + data, BLOCK if end else 4 * size
                 if len(rest) > LONGEST_LINE:
                     raise Uncut
-                if end:
-                    yield _padded(data, end)
+        if rest:
+            yield rest
 
-    def _check(self, block: Block) -> None:
+    def _check(self, block: bytes) -> None:
         """Refuse, by `Uncut`, a block with other names or types."""
-        if self._lines is not None and self._lines.cut(block, ()) is not None:
-            return
         for column in self._read(block, list(self._plain), "error").columns:
             if pa.types.is_int64(column.type) and (pc.min(column).as_py() or 0) < 0:
                 raise Uncut  # DuckDB has another type for whole numbers of both signs
 
-    def _parse(self, block: Block, names: list[str]) -> list[pa.RecordBatch]:
+    def _parse(self, block: bytes, names: list[str]) -> list[pa.RecordBatch]:
         """The rows of a block; `Uncut` where Arrow might see other cells than DuckDB, or none."""
-        asked = names or [self.schema.names[0]]
-        cut = None if self._lines is None else self._lines.cut(block, asked)
-        rows = None if cut is None else cut.read(self._fields(asked))
-        whole = self._read(block, asked, "ignore").combine_chunks() if rows is None else pa.Table.from_batches([rows])
-        return [self._given(batch, names) for batch in whole.to_batches(max_chunksize=ROWS)]
+        rows = self._read(block, names or [self.schema.names[0]], "ignore").combine_chunks()
+        return [self._given(batch, names) for batch in rows.to_batches(max_chunksize=ROWS)]
 
     def _fields(self, names: list[str]) -> pa.Schema:
         """The types in which columns arrive."""
         return pa.schema([self._kept.field(name) for name in names])
 
-    def _read(self, block: Block, asked: list[str], others: Literal["error", "ignore"]) -> pa.Table:
+    def _read(self, lines: bytes, asked: list[str], others: Literal["error", "ignore"]) -> pa.Table:
         import pyarrow.json as pj
 
         arriving = self._fields(asked)
-        lines = block[:-PADDING].tobytes()
         if not lines.strip():
             return arriving.empty_table()
         schema = pa.schema([(name, self._plain[name]) for name in asked])
@@ -351,13 +328,6 @@ class JsonSource(FileSource):
             raise InputError(
                 f"{self.name} is not valid JSON lines: {shown(message, 300)}. Correct that line."
             ) from error
-
-
-def _padded(data: Bytes, size: int) -> Block:
-    """The first `size` bytes, and zeros after them."""
-    block = data[: size + PADDING]
-    block[size:] = 0
-    return block
 
 
 def _without_number(name: str) -> str | None:
