@@ -12,7 +12,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 BENCHMARKS = ROOT / "benchmarks"
-LANGUAGES = ("sql", "onnx", "pmml", "json", "python", "javascript", "form")
+LANGUAGES = ("sql", "onnx", "pmml", "json", "python", "javascript")
 RIVALS = {"auto": "**likely**"}
 
 

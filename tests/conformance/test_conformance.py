@@ -141,8 +141,7 @@ SAID = {
     | LINES
     | SUMS,
     "pmml": EVERYWHERE - {"prior"} | SUMS | {"logistic", "without gaps, logistic", "logistic, gaps"},
-    "json": EVERYWHERE | {"gaps as evidence", "kernels"},
-    "form": set(LEARNERS),
+    "json": set(LEARNERS),
     "python": set(LEARNERS),
     "javascript": set(LEARNERS),
 }
@@ -437,61 +436,7 @@ def in_pmml(model: Model) -> None:
         agree(model, row, [found[f"p({c})"] for c in model.classes], found["prediction"], ties=False)
 
 
-# -- JSON and Python --------------------------------------------------------------------------------------------------
-
-
-def by_hand(page: dict[str, Any], row: Row) -> list[float]:
-    """P(class | row) from a list of probabilities, as anyone would write it who has only read the documents."""
-    logs = []
-    for name in page["classes"]:
-        total = _log(page["prior"][name])
-        for a in page["attributes"]:
-            total += _factor(a, name, row.get(a["name"]), page["missing"])
-        logs.append(total)
-    top = max(logs)
-    if top == -math.inf:
-        return [0.0] * len(logs)
-    odds = [math.exp(v - top) for v in logs]
-    return [o / sum(odds) for o in odds]
-
-
-def _log(p: float) -> float:
-    return math.log(p) if p > 0 else -math.inf
-
-
-def _factor(a: dict[str, Any], name: str, cell: Any, missing: list[str]) -> float:
-    absent = _log(a["missing"][name]) if "missing" in a else 0.0
-    if a["kind"] == "level" and not a["numeric"]:
-        if cell is None or cell in missing:
-            return absent
-        found = a["probability"].get(cell, a.get("unseen"))
-        return 0.0 if found is None else _log(found[name])
-    if cell is None or not math.isfinite(cell):
-        return absent
-    if a["kind"] == "level":
-        found = {float(k): v for k, v in a["probability"].items()}.get(cell, a.get("unseen"))
-        return 0.0 if found is None else _log(found[name])
-    if "bins" in a:
-        place = sum(s <= cell for s in a["bins"]["starts"])
-        return _log(a["bins"]["probability"][place][name])
-    how = (a.get("normal") or a.get("kernels"))[name]
-    known = math.log(how.get("known", 1.0)) - 0.5 * math.log(2 * math.pi)
-    if "mean" in how:
-        far = min(abs(cell - how["mean"]), how["farthest"]) / how["deviation"]
-        return known - math.log(how["deviation"]) - far**2 / 2
-    far = [min(abs(cell - c), how["farthest"]) / how["width"] for c in how["centres"]]
-    near = min(far)
-    inside = sum(w * math.exp(-(f - near) * (f + near) / 2) for w, f in zip(how["weights"], far, strict=True))
-    return known - math.log(how["width"]) + math.log(inside) - near * near / 2
-
-
-@pytest.mark.parametrize("name", sorted(SAID["json"]))
-def test_json_of_probabilities(models: dict[str, Model], name: str) -> None:
-    page = json.loads(likely.export(models[name], "json"))
-    for row in asked():
-        chances = by_hand(page, row)
-        best = page["classes"][chances.index(max(chances))] if max(chances) > 0 else None
-        agree(models[name], row, chances, best, ties=False)
+# -- Python ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", sorted(LEARNERS))
@@ -524,10 +469,10 @@ def test_what_is_not_installed_is_named(models: dict[str, Model], monkeypatch: p
 
 def test_a_density_has_no_class_to_name() -> None:
     model = likely.fit({"a": ["x", "y"] * 9, "b": ["u", "v"] * 9}, learner=likely.Density())
-    for to in ("sql", "onnx", "pmml", "json"):
+    for to in ("sql", "onnx", "pmml"):
         with pytest.raises(SettingError, match="no classes"):
             likely.export(model, to)  # type: ignore[arg-type]
-    assert likely.export(model, "python")
+    assert likely.export(model, "python") and likely.export(model, "json")
 
 
 def test_extreme_models_are_told_or_refused() -> None:
@@ -546,6 +491,6 @@ def test_extreme_models_are_told_or_refused() -> None:
         with pytest.raises(SettingError, match=r"cannot hold|zero character"):
             likely.export(odd, to)  # type: ignore[arg-type]
     refusing = likely.fit(training(), TARGET, likely.NaiveBayes(unseen="error"), types=TYPES)
-    for to in ("sql", "onnx", "pmml", "json"):
+    for to in ("sql", "onnx", "pmml"):
         with pytest.raises(SettingError, match="cannot refuse a row"):
             likely.export(refusing, to)  # type: ignore[arg-type]

@@ -194,12 +194,16 @@ def diff(
 
 # likely export: a model as SQL, ONNX, PMML, JSON, Python or JavaScript, to run where likely is not.
 
-LANGUAGES = ("sql", "onnx", "pmml", "json", "form", "python", "javascript")
+LANGUAGES = ("sql", "onnx", "pmml", "json", "python", "javascript")
 
 
 @command(short_help="A model as SQL, ONNX, PMML, JSON, Python or JavaScript.")
 @click.argument("model")
-@click.option("--to", metavar=f"[{'|'.join(LANGUAGES)}]", help="The format; form is the whole model as JSON.")
+@click.option(
+    "--to",
+    metavar=f"[{'|'.join(LANGUAGES)}]",
+    help="The language. JSON, Python and JavaScript say nearly every model.",
+)
 @out_option("FILE", "Output file; by default standard output.", "export")
 @click.option(
     "--dialect", metavar="NAME", help="For SQL: postgres, duckdb, sqlite, bigquery …; by default portable SQL."

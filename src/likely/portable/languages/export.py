@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Literal, TypeAlias, overload
 
 from likely.errors import SettingError, nearest, shown
@@ -12,55 +13,25 @@ from likely.portable.describe import Portable, portable, refuse_parts
 from likely.portable.writing import text_of
 from likely.sums import state
 
-TextLanguage = Literal["sql", "pmml", "json", "form", "python", "javascript"]
+TextLanguage = Literal["sql", "pmml", "json", "python", "javascript"]
 Language = Literal[TextLanguage, "onnx"]
 Writer: TypeAlias = Callable[[Portable], str | bytes]
 
 
-def _onnx(form: Portable) -> bytes:
-    from likely.portable.languages.onnx import to_onnx
-
-    return to_onnx(form)
-
-
-def _pmml(form: Portable) -> str:
-    from likely.portable.languages.pmml import to_pmml
-
-    return to_pmml(form)
-
-
-def _json(form: Portable) -> str:
-    from likely.portable.languages.probabilities import to_json
-
-    return to_json(form)
-
-
-def _python(form: Portable) -> str:
-    from likely.portable.languages.python import to_python
-
-    return to_python(form)
-
-
-def _javascript(form: Portable) -> str:
-    from likely.portable.languages.javascript import to_javascript
-
-    return to_javascript(form)
-
-
-def _form(form: Portable) -> str:
+def _to_json(form: Portable) -> str:
     return text_of(form) + "\n"
 
 
-WRITERS: dict[str, Writer] = {
-    "onnx": _onnx,
-    "pmml": _pmml,
-    "json": _json,
-    "form": _form,
-    "python": _python,
-    "javascript": _javascript,
+WRITERS: dict[str, Writer | str] = {
+    "onnx": "onnx.to_onnx",
+    "pmml": "pmml.to_pmml",
+    "json": _to_json,
+    "python": "python.to_python",
+    "javascript": "javascript.to_javascript",
 }
-"""Languages by name, besides SQL, which has options of its own. Each writes the portable form; imports are lazy."""
-OF_DENSITIES = {"form", "python", "javascript"}
+"""Languages by name, besides SQL, which has options of its own. Each is a function of the portable form to text or
+bytes, or the name of one in this folder, which is imported when it is asked for."""
+OF_DENSITIES = {"json", "python", "javascript"}
 """Languages in which a model without classes can be said."""
 
 
@@ -95,8 +66,7 @@ def export(
     table: str | None = None,
     keep: Sequence[str] = (),
 ) -> str | bytes:
-    """The model as SQL, ONNX, PMML, JSON of probabilities, the portable form in JSON, a Python file or a module of
-    JavaScript.
+    """The model as SQL, ONNX, PMML, JSON, a Python file or a module of JavaScript.
 
     Of SQL: `dialect` says for which database, `table` which rows to score, `keep` which columns to give back. The
     result is text, or bytes for ONNX; it is also written to `path`, where one is given.
@@ -104,8 +74,8 @@ def export(
     >>> import likely
     >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "y"]}, target="play")
     >>> import json
-    >>> json.loads(export(model, "json"))["prior"]
-    {'n': 0.25, 'y': 0.75}
+    >>> json.loads(export(model, "json"))["classes"]
+    ['n', 'y']
     """
     if to != "sql" and to not in WRITERS:
         raise SettingError(f"There is no export to {shown(to)}. {nearest(str(to), ['sql', *WRITERS])}")
@@ -130,10 +100,14 @@ def _written(model: Model, to: str, dialect: str | None, table: str | None, keep
     form = portable(model)
     if form.target is None and to not in OF_DENSITIES:
         raise SettingError(
-            "This model is a density: it has no classes to name. Export it to python or form, or fit it with a target."
+            "This model is a density: it has no classes to name. Export it to python or json, or fit it with a target."
         )
     if to == "sql":
         from likely.portable.languages.sql import to_sql
 
         return to_sql(form, "rows" if table is None else table, dialect, keep)
-    return WRITERS[to](form)
+    writer = WRITERS[to]
+    if isinstance(writer, str):
+        module, _, function = writer.partition(".")
+        writer = getattr(import_module(f"likely.portable.languages.{module}"), function)
+    return writer(form)

@@ -25,7 +25,6 @@ ABLE: dict[str, tuple[type, ...]] = {
     "SQL": ARITHMETIC,
     "ONNX": (*ARITHMETIC, shapes.Density),
     "PMML": (*COUNTED, *TABLES),
-    "A list of probabilities": (*COUNTED, shapes.Density),
 }
 """The kinds of terms that a language can say."""
 
@@ -40,12 +39,9 @@ class Flat:
     clipped: bool = False
 
 
-COLUMNS_NEEDED = ("SQL", "ONNX", "PMML")
-
-
 def flatten(portable: Portable, language: str) -> Flat:
     """The form as one sum; refused, with what to do instead, where the language does not know one of its terms."""
-    if not portable.attributes and language in COLUMNS_NEEDED:
+    if not portable.attributes:
         raise SettingError(f"The model has no attributes, and {language} needs columns to read. {_ELSE}")
     if portable.refuse_unseen:
         raise SettingError(

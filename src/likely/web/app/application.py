@@ -129,10 +129,10 @@ async def _refuse(reply: Reply, headers: Mapping[bytes, bytes], sentence: str) -
 
 SANDBOX = "sandbox allow-scripts allow-downloads allow-popups"
 """The page of a table runs as an origin of its own: its scripts could not use the session, whatever they were."""
-ENDINGS = {"sql": "sql", "onnx": "onnx", "pmml": "pmml", "python": "py", "javascript": "mjs", "form": "json"}
+ENDINGS = {"sql": "sql", "onnx": "onnx", "pmml": "pmml", "python": "py", "javascript": "mjs", "json": "json"}
 PREDICTIONS, DECISIONS = "predictions.csv", "decisions.csv"
 Kinds = Literal["nominal", "nominal of numbers", "number", "date", "text", "ignore"]
-Language = Literal["sql", "onnx", "pmml", "python", "javascript", "form"]
+Language = Literal["sql", "onnx", "pmml", "python", "javascript", "json"]
 
 
 class Where(Asked):
