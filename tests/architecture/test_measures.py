@@ -11,10 +11,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STATED = {
-    "lines": 79_240,
-    "files": 323,
-    "classes": 668,
-    "class names with several meanings": 16,
+    "lines": 78_800,
+    "files": 321,
+    "classes": 666,
+    "class names with several meanings": 10,
     "classes derived from Model": 20,
     "files that name least_count": 3,
     "files that name OneRule": 3,

@@ -29,7 +29,7 @@ class Worker(Protocol):
     def take(self, batch: Any, start: int) -> None: ...
 
 
-class Sum(Worker, Protocol):
+class AddableWorker(Worker, Protocol):
     """A worker that can be added to its fellows."""
 
     def __add__(self, other: Self) -> Self: ...
@@ -37,7 +37,7 @@ class Sum(Worker, Protocol):
 
 T = TypeVar("T")
 W = TypeVar("W", bound=Worker)
-S = TypeVar("S", bound=Sum)
+S = TypeVar("S", bound=AddableWorker)
 
 
 def crew_for(source: Source, threads: int | None) -> int:

@@ -73,7 +73,7 @@ class Places:
 
 
 @dataclass(frozen=True)
-class Rows:
+class PartReader:
     """How the rows of a part become pieces: read by closed labels, placed, dealt."""
 
     total: Summary
@@ -122,7 +122,7 @@ def _unstable(name: str) -> InputError:
 class LookAt:
     """What `work` makes of each piece, added up as far as this part has them; pieces it has only a part of go on."""
 
-    rows: Rows
+    rows: PartReader
     work: Callable[[Piece], Any]
     plus: Callable[[Any, Any], Any]
     top: int
@@ -174,7 +174,7 @@ class Finish:
                 yield key, packed(one)
 
 
-def sum_pieces(spread: Spread, rows: Rows, work: Callable[[Piece], Any], plus: Callable[[Any, Any], Any]) -> Any:
+def sum_pieces(spread: Spread, rows: PartReader, work: Callable[[Piece], Any], plus: Callable[[Any, Any], Any]) -> Any:
     """What `work` makes of all pieces, added up in the order of rows."""
     pieces = -(-rows.places.total // piece_rows(rows.total.schema))
     top = 0
@@ -245,7 +245,7 @@ class SparkEngine:
 
     def sweeper(self, summary: Summary) -> Sweeper:
         """A counting sweep comes first: the place of a row matters to some."""
-        rows = Rows(summary, Places(tuple(self.spread.count_rows())))
+        rows = PartReader(summary, Places(tuple(self.spread.count_rows())))
         return lambda sweep: sum_pieces(self.spread, rows, LookAtPiece(sweep, summary), plus_tuples)
 
 
@@ -311,7 +311,7 @@ class SumFolds:
 class Take:
     """A worker takes the pieces of a part."""
 
-    rows: Rows
+    rows: PartReader
     worker: Any
 
     def __call__(self, source: Source, part: int) -> Iterator[Answer]:
@@ -331,7 +331,7 @@ class SpreadFolded(FoldedRows):
 
     def __init__(self, spread: Spread, total: Summary, places: Places, reading: Reading, dealing: Dealing) -> None:
         super().__init__(spread.title, total, reading, deal_stratified(dealing.folds, dealing.seed))
-        self._spread, self._rows = spread, Rows(total, places, dealing)
+        self._spread, self._rows = spread, PartReader(total, places, dealing)
 
     def sweep(self, worker: Callable[[], Any]) -> Sequence[Any]:
         """One worker, with what all of them have summed."""

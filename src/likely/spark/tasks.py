@@ -118,7 +118,7 @@ def _plus(one: Any, two: Any) -> Any:
     return one + two
 
 
-class Sum(Protocol):
+class TaskAnswer(Protocol):
     """What tasks answer: it can be added, and travels as its state."""
 
     def __add__(self, other: Self) -> Self: ...
@@ -127,10 +127,10 @@ class Sum(Protocol):
     def from_state(cls, state: State) -> Self: ...
 
 
-S = TypeVar("S", bound=Sum)
+S = TypeVar("S", bound=TaskAnswer)
 
 
-def to_bytes(sums: Sum) -> bytes:
+def to_bytes(sums: TaskAnswer) -> bytes:
     return state.dump(sums.state())
 
 
@@ -143,7 +143,7 @@ def from_bytes(kind: type[S], data: bytes) -> S:
 class Join:
     """Letters of sums become one."""
 
-    kind: type[Sum]
+    kind: type[TaskAnswer]
 
     def __call__(self, sent: Iterable[tuple[int, int, bytes]]) -> Iterator[Answer]:
         whole = add_in_order(from_bytes(self.kind, data) for _, _, data in sent)

@@ -47,7 +47,7 @@ class Asked(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Rows(Asked):
+class RowsAsked(Asked):
     """Rows to predict: each a cell for some of the attributes; what is not given is missing."""
 
     rows: list[Row] = Field(min_length=1, max_length=MOST_ROWS)
@@ -62,7 +62,7 @@ class OneRow(Asked):
     unit: Literal["bits", "decibans", "nats", "odds"] = "bits"
 
 
-class RowsToDecide(Rows):
+class RowsToDecide(RowsAsked):
     """Rows to decide, and what each action costs in each class."""
 
     loss: dict[Text, dict[Text, FiniteFloat]] | None = Field(
@@ -94,7 +94,7 @@ class Decisions(BaseModel):
     rows: list[Decided]
 
 
-class Attribute(BaseModel):
+class AboutAttribute(BaseModel):
     name: str
     kind: str
     levels: list[str] | None
@@ -105,7 +105,7 @@ class About(BaseModel):
     classes: list[str]
     learner: str
     proper: bool
-    attributes: list[Attribute]
+    attributes: list[AboutAttribute]
 
 
 class Health(BaseModel):
@@ -194,7 +194,7 @@ def _quick(model: Model, version: str, limits: Limits) -> Quick:
         if not is_row or headers.get(b"content-type", b"").partition(b";")[0].strip().lower() != b"application/json":
             return None
         try:
-            rows = Rows.model_validate_json(bytes(body)).rows
+            rows = RowsAsked.model_validate_json(bytes(body)).rows
             return to_json(answers.predict_rows(model, rows, limits)) if len(rows) == 1 else None
         except (ValueError, LikelyError):
             return None
@@ -221,7 +221,7 @@ def _add_rows(app: FastAPI, model: Model, limits: Limits) -> None:
         return About(**answers.describe_model(model))
 
     @app.post("/predict", responses=REFUSED)
-    def predict(asked: Rows) -> Predictions:
+    def predict(asked: RowsAsked) -> Predictions:
         """The class of each row, and the probability of every class."""
         return Predictions(**answers.predict_rows(model, asked.rows, limits))
 
@@ -277,5 +277,5 @@ def _name_the_columns(app: FastAPI, model: Model) -> None:
     forms["Row"] = row
     named = {"$ref": "#/components/schemas/Row"}
     forms["OneRow"]["properties"]["row"] = named
-    for form in ("Rows", "RowsToDecide"):
+    for form in ("RowsAsked", "RowsToDecide"):
         forms[form]["properties"]["rows"]["items"] = named

@@ -95,7 +95,7 @@ class Column:
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class TextTrial:
     """Rows that are held out: what all but the texts says of them, and their texts."""
 
     offset: Floats
@@ -207,7 +207,7 @@ class _Scorer:
         return out
 
 
-def choose_text(said: Text, name: str, trials: Sequence[Trial]) -> Text:
+def choose_text(said: Text, name: str, trials: Sequence[TextTrial]) -> Text:
     """The best settings of one column among those that were not said, with the scale that is best for them."""
     scorers = [_Scorer(trial.columns[name]) for trial in trials]
     free, best = said.scale == "auto", list[tuple[float, Text]]()
@@ -252,7 +252,7 @@ def _first(said: Text, classes: int) -> list[Text]:
     return [how for how in out if how is not None]
 
 
-def joint_scales(said: Mapping[str, Text], chosen: Mapping[str, Text], trials: Sequence[Trial]) -> dict[str, Text]:
+def joint_scales(said: Mapping[str, Text], chosen: Mapping[str, Text], trials: Sequence[TextTrial]) -> dict[str, Text]:
     """The scales of several columns fitted together, since each was chosen without the others."""
     names = [name for name in chosen if said[name].scale == "auto"]
     if len(chosen) < 2 or not names:
@@ -348,7 +348,7 @@ def _short_texts(
     return gather_rows(summary, most, batch, np.where(short, group, np.int32(-1)), weight)
 
 
-def _trials(learner: LearnsText, summary: Summary, names: Sequence[str], rows: KeptRows) -> list[Trial]:
+def _trials(learner: LearnsText, summary: Summary, names: Sequence[str], rows: KeptRows) -> list[TextTrial]:
     """For each part: what its rows say, and the sums of all other rows."""
     batch = rows.batch
     columns = [summary.schema[name] for name in names]
@@ -366,7 +366,7 @@ def _trials(learner: LearnsText, summary: Summary, names: Sequence[str], rows: K
 
 def _trial(
     learner: LearnsText, whole: Summary, parts: HeldOutParts, part: int, words: Mapping[str, Words]
-) -> Trial | None:
+) -> TextTrial | None:
     """The rows of a part, and the sums of all others; None where these know one class alone."""
     rows, mine, rest = parts.rows, parts.rows.inside(part), parts.training[part]
     if len(rest.classes) < 2:
@@ -380,7 +380,7 @@ def _trial(
         others = whole.column(name, Words) - held.regrouped(places, len(whole.classes))
         columns[name] = Column.of(others.regrouped(own, len(rest.classes)), held, number, int(mine.sum()))
     # Rows of a class that no other row has cannot be told by it: they are not scored.
-    return Trial(offset, own[rows.group[mine]], rows.weight[mine], columns)
+    return TextTrial(offset, own[rows.group[mine]], rows.weight[mine], columns)
 
 
 def _without_columns(summary: Summary, names: Collection[str]) -> Summary:

@@ -127,7 +127,7 @@ class KnownWords:
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class DocumentPiece:
     """Some rows: class, weight and hash of each, and the entries of their texts in any order."""
 
     own: Ints
@@ -154,7 +154,7 @@ class Documents:
     """Where each row stood in the table."""
 
     @classmethod
-    def joined(cls, pieces: Sequence[Piece], columns: Sequence[KnownWords]) -> Documents:
+    def joined(cls, pieces: Sequence[DocumentPiece], columns: Sequence[KnownWords]) -> Documents:
         """The rows of all pieces, in an order that does not depend on theirs."""
         own, weight = np.concatenate([p.own for p in pieces]), np.concatenate([p.weight for p in pieces])
         hashes = np.concatenate([p.hash for p in pieces])
@@ -216,14 +216,14 @@ class CountedBatch:
         limit = np.uint64(min(int(share * 2.0**64), 2**64 - 1))
         return np.asarray(scramble(self.hash + _EVEN) <= limit)
 
-    def piece(self, rows: NDArray[np.intp], group: Ints, weight: Floats) -> Piece:
+    def piece(self, rows: NDArray[np.intp], group: Ints, weight: Floats) -> DocumentPiece:
         """What is kept of some rows."""
         number = np.full(len(self.hash), -1, np.int32)
         number[rows] = np.arange(len(rows), dtype=np.int32)
         parts = [_entries(column, tally, number) for column, tally in zip(self.columns, self.tallies, strict=True)]
         row, word, times = (np.concatenate(some) for some in zip(*parts, strict=True))
         own = group[rows].astype(np.int32), weight[rows].astype(np.float64), self.hash[rows]
-        return Piece(*own, row, word, times)
+        return DocumentPiece(*own, row, word, times)
 
 
 def deal_hashes(hashes: Hashes, parts: int) -> Ints:

@@ -34,7 +34,7 @@ OPSET, ML_OPSET, IR = 18, 4, 9
 """Versions that runtimes of the last years read."""
 
 
-class Graph:
+class OnnxGraph:
     """Nodes in order; every value is called by a name."""
 
     def __init__(self) -> None:
@@ -103,7 +103,7 @@ class Sets:
 
     def __init__(
         self,
-        graph: Graph,
+        graph: OnnxGraph,
         portable: Portable,
         terms: Sequence[tuple[float, SetTerm]],
         numbers: Mapping[str, tuple[str, str]],
@@ -295,7 +295,7 @@ def to_onnx(portable: Portable) -> bytes:
 
 class _Written:
     def __init__(self, portable: Portable) -> None:
-        self.form, self.graph = portable, Graph()
+        self.form, self.graph = portable, OnnxGraph()
         self.flat: Flat = flatten(portable, "ONNX")
         self.size = len(portable.classes)
         self.codes: dict[str, str] = {}

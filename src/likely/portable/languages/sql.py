@@ -15,7 +15,16 @@ from likely.portable.describe import Attribute, Portable, columns_of
 from likely.portable.languages import statements as sql
 from likely.portable.languages.flatten import Flat, flatten
 from likely.portable.languages.quadratic import Quadratic
-from likely.portable.languages.statements import Column, add_up, case, exp, number, pair_text, possible, tree_texts
+from likely.portable.languages.statements import (
+    ColumnPlaces,
+    add_up,
+    case,
+    exp,
+    number,
+    pair_text,
+    possible,
+    tree_texts,
+)
 from likely.portable.logs import TIE
 from likely.portable.reading import MISSING, UNSEEN
 
@@ -64,7 +73,7 @@ class _Select:
         sets = [(w, t) for w, t in self.flat.terms if isinstance(t, (shapes.PairTable, shapes.TreeSum))]
         together = {axis.name for _, t in sets for axis in t.axes}
         self.levels = {
-            a.name: Column(f"l{k}", self._ranks(a))
+            a.name: ColumnPlaces(f"l{k}", self._ranks(a))
             for k, a in enumerate(read, 1)
             if a.kind == "level" and a.name in together
         }
@@ -161,7 +170,7 @@ class _Select:
 
     def _weighed(self, weight: float, term: shapes.PairTable | shapes.TreeSum, c: int) -> list[exp.Expr]:
         """What a pair, or each tree, adds to a class."""
-        columns = {**{name: Column(x) for name, x in self.place.items()}, **self.levels}
+        columns = {**{name: ColumnPlaces(x) for name, x in self.place.items()}, **self.levels}
         own = weight * columns_of(term)[c]
         if isinstance(term, shapes.PairTable):
             return [sql.written(pair_text(term, own.reshape(term.table.shape[:2]), columns))]

@@ -153,7 +153,7 @@ def number_text(value: float) -> str:
     return text if "e" in text else text + "e0"
 
 
-class Column(NamedTuple):
+class ColumnPlaces(NamedTuple):
     """Where the cells of an attribute are."""
 
     name: str
@@ -161,10 +161,10 @@ class Column(NamedTuple):
     """Of a nominal attribute, the number of each level there."""
 
 
-class Choice:
+class AxisConditions:
     """An axis as conditions on one column: a number, or the place of a level (MISSING and UNSEEN are places too)."""
 
-    def __init__(self, axis: Axis, column: Column) -> None:
+    def __init__(self, axis: Axis, column: ColumnPlaces) -> None:
         self.axis, self.column = axis, column.name
         self._places: dict[int, list[int]] = {}
         self._starts: list[float] = [] if axis.edges is None else axis.edges.tolist()
@@ -249,12 +249,12 @@ class Choice:
         return 24 * self.axis.size + (0 if self.axis.groups is None else 4 * len(self.axis.groups))
 
 
-def choices_of(term: PairTable | TreeSum, columns: Mapping[str, Column]) -> list[Choice]:
+def choices_of(term: PairTable | TreeSum, columns: Mapping[str, ColumnPlaces]) -> list[AxisConditions]:
     """The axes of a term; `columns` are by attribute."""
-    return [Choice(axis, columns[axis.name]) for axis in term.axes]
+    return [AxisConditions(axis, columns[axis.name]) for axis in term.axes]
 
 
-def pair_text(term: PairTable, table: Floats, columns: Mapping[str, Column]) -> str:
+def pair_text(term: PairTable, table: Floats, columns: Mapping[str, ColumnPlaces]) -> str:
     """What a pair adds, of one class."""
     first, second = choices_of(term, columns)
     if not first.codes or not second.codes:
@@ -273,14 +273,14 @@ def pair_text(term: PairTable, table: Floats, columns: Mapping[str, Column]) -> 
     return f"CASE WHEN {' OR '.join(gone)} THEN 0e0 ELSE {said} END" if gone else said
 
 
-def tree_texts(term: TreeSum, values: Floats, columns: Mapping[str, Column]) -> list[str]:
+def tree_texts(term: TreeSum, values: Floats, columns: Mapping[str, ColumnPlaces]) -> list[str]:
     """What each tree adds, of one class."""
     writer = _Trees(term, values, choices_of(term, columns))
     return [writer.text(root) for root in term.roots.tolist()]
 
 
 class _Trees:
-    def __init__(self, term: TreeSum, values: Floats, choices: Sequence[Choice]) -> None:
+    def __init__(self, term: TreeSum, values: Floats, choices: Sequence[AxisConditions]) -> None:
         self.left, self.values, self.choices = term.left, values.tolist(), choices
         self.axis, self.below = term.axis.tolist(), term.below.tolist()
         self.sizes = [1] * len(self.axis)
