@@ -418,12 +418,18 @@ def _look(source: Source, reading: Reading, asked: _Asked) -> Look:
         beside[ONE_RULE] = BEST_ATTRIBUTE
     sweep, textbook = LookSweep(asked.picture), default_learner("textbook").learner
 
+    def judges_itself(learner: Learner) -> bool:
+        """Whether it is judged by the rows that it holds out itself, while it is made, as no folds were asked for."""
+        return asked.learner is None and not asked.own_folds and hasattr(learner, "learn_beside")
+
     def judged(total: Summary) -> dict[str, Learner]:
-        # What holds rows out itself, while it is made, is judged by these, unless folds were asked for.
-        own = asked.learner or (default_learner("fit", total).learner if asked.own_folds else textbook)
+        own = asked.learner or default_learner("fit", total).learner
+        if judges_itself(own):  # how much a text tells by itself is found by models of it alone
+            return {LEARNER: textbook} if any(isinstance(c, Words) for c in total.columns.values()) else {}
         return {LEARNER: own, **beside}
 
-    found = validate(source, first, reading, judged, folds, 0, sweep, asked.loss, sweep.of_texts, frozenset({LEARNER}))
+    gather = frozenset({LEARNER})
+    found = validate(source, first, reading, judged, folds, 0, sweep, asked.loss, sweep.of_texts, gather)
     total = found.total
     learner = asked.learner or default_learner("fit", total).learner
     if total.rows < 2 * folds.count and folds.count > 2 and folds.plain:
@@ -432,7 +438,7 @@ def _look(source: Source, reading: Reading, asked: _Asked) -> Look:
     if LEARNER in found.refused:
         raise SettingError(found.refused[LEARNER])
     told = _by_themselves(sweep, found)
-    judges = getattr(learner, "learn_beside", None) if asked.learner is None and not asked.own_folds else None
+    judges = getattr(learner, "learn_beside", None) if judges_itself(learner) else None
     whole: Model | Learning[Model] = (
         begin(learner, total) if judges is None else start(judges(total, {**beside, NAIVE_BAYES: textbook}))
     )
@@ -440,9 +446,15 @@ def _look(source: Source, reading: Reading, asked: _Asked) -> Look:
     dealing = Dealing(found.folds, folds.seed, folds.repeats, folds.how, folds.column)
     if not isinstance(whole, Model) and (judges is not None or asked.picture):
         model = run(whole, row_sweeper(source, total, reading.threads))
-        if judges is not None and model.held_out_answers is not None:
-            found = with_answers(found, LEARNER, model.held_out_answers, asked.loss)
+    if judges is not None:
+        answers = None if model is None else model.held_out_answers
+        if answers is not None:
+            found = with_answers(found, LEARNER, answers, asked.loss, always=BASELINE)
             dealing = Dealing(found.folds, 0, 1, "content")
+        else:  # too few rows to hold any out, so it is plain naive Bayes
+            by, extras = {LEARNER: textbook, **beside}, found.extras
+            found = validate(source, first, reading, by, folds, 0, None, asked.loss, None, gather)
+            found = replace(found, extras=extras)
     if model is not None and asked.loss is not None:
         model = replace(model, loss=asked.loss)
     seen = sweep.read(found.extras, total, setting_of(learner, "blocks", ()))

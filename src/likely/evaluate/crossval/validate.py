@@ -489,8 +489,13 @@ def check_classes(total: Summary, source: Source) -> None:
 # Scores of a model from what it said while it was made: of rows that nothing of it had seen. No row is swept again.
 
 
-def with_answers(found: Validation, name: str, answers: HeldOutAnswers, loss: Loss | None) -> Validation:
-    """The validation with the scores of these answers for the learner of this name, and of those judged beside it."""
+def with_answers(
+    found: Validation, name: str, answers: HeldOutAnswers, loss: Loss | None, always: str = ""
+) -> Validation:
+    """The validation with the scores of these answers for the learner of this name, and of those judged beside it.
+
+    Who is called `always` knows only the frequencies of the classes, and so names the same one for all rows.
+    """
     classes, truth = found.total.classes, answers.truth.astype(np.int32)
     sides, fold = np.unique(answers.side, return_inverse=True)
     ratio = len(truth) / len(sides) / answers.learned
@@ -498,8 +503,7 @@ def with_answers(found: Validation, name: str, answers: HeldOutAnswers, loss: Lo
     def scored(one: str, logs: NDArray[np.float64]) -> Scorer:
         out = Scorer(len(classes), None if loss is None else Chosen(loss, classes), len(sides))
         out.update(np.ascontiguousarray(logs), truth, answers.weight, classes, fold.astype(np.int32), answers.squares)
-        guesses = one in found.scorers and found.scorers[one].always is not None
-        return out.always_guessing() if guesses else out
+        return out.always_guessing() if one == always else out
 
     def gathered(logs: NDArray[np.float64]) -> HeldOutRows:
         places = np.arange(len(truth), dtype=np.int64)
