@@ -305,7 +305,7 @@ def test_every_room_is_on_a_floor() -> None:
         ("models/prior.py", "import importlib\nimportlib.import_module('likely.cli')"),
         ("intake/engine.py", "from ..models import product"),
         ("classroom/odds.py", "from likely.machinery.jit import kernel"),
-        ("present/words.py", "from ..classroom import joint"),
+        ("machinery/words.py", "from ..classroom import joint"),
         ("errors.py", "from . import machinery"),
         ("__init__.py", "from likely.table.schema import Schema"),
         ("__init__.py", "def main():\n    import likely.cli"),

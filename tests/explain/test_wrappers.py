@@ -15,6 +15,7 @@ from likely.apply.decide.asking import ask
 from likely.apply.decide.missing import average_missing
 from likely.apply.decide.priors import with_prior
 from likely.classroom.plotting import plot
+from likely.machinery.words import signed
 from likely.models.contracts import Model
 from likely.models.naive.product import tempered, weight_product
 from likely.models.shapes import graph_of
@@ -23,7 +24,6 @@ from likely.present.page.attributes import make_cards
 from likely.present.page.contents import graph
 from likely.present.page.whatif import whatif
 from likely.present.report.model import present_attribute
-from likely.present.words import signed
 
 HEAT = 0.3
 ROW = {"outlook": "sunny", "temperature": 66, "windy": True}

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 import likely
+from likely.machinery.words import clean, number, percent, plural
 from likely.present.report.look import present_look
 from likely.present.report.model import page_json, present_attribute, present_model
-from likely.present.words import clean, number, percent, plural
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import likely
+from likely.machinery.words import signed
 from likely.present.effects import coarsen, evidence_bits, find_effects, find_pairs, merge_steps, pair_grid, prior_of
 from likely.present.report.model import page_json, present_attribute, present_model
-from likely.present.words import signed
 
 
 def table(classes: int = 2, rows: int = 800) -> dict[str, list[Any]]:

@@ -12,21 +12,9 @@ import numpy as np
 
 from likely.classroom.pictures import with_margin
 from likely.evaluate.attributes.plane import places
-from likely.present.charts.drawing import (
-    COLOURS,
-    Chart,
-    ChartAxis,
-    ChartFrame,
-    at,
-    colour,
-    escape_text,
-    line,
-    path,
-    svg,
-    text,
-)
+from likely.machinery.words import escape_text, number, percent
+from likely.present.charts.drawing import COLOURS, Chart, ChartAxis, ChartFrame, at, colour, line, path, svg, text
 from likely.present.charts.planes import ellipse_points, filled_region, join_segments, level_segments
-from likely.present.words import number, percent
 
 if TYPE_CHECKING:
     from likely.classroom.pictures import DrawnBall, StraightLine, TwoNumbers

@@ -25,12 +25,12 @@ from likely.errors import ColumnError, InputError, SettingError, nearest, shown
 from likely.intake.engine import sweep_sum
 from likely.intake.reading import CellOptions, Reading, with_encoding
 from likely.intake.schema import check_strays, draft_schema
+from likely.machinery.words import clean, finite, number, plural
 from likely.models.factors.bins import least_of_bins
 from likely.models.fractions import Number, as_float, log, rounded, spell
 from likely.models.settings import Closed
 from likely.models.shapes import bin_names, bin_of
 from likely.present.sections import Report, Table, numbers_from
-from likely.present.words import clean, finite, number, plural
 from likely.sums import state
 from likely.sums.contracts import weights
 from likely.sums.rows.pairs import Cells

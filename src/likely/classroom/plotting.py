@@ -11,6 +11,7 @@ from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.evaluate.attributes.information import value_logs
 from likely.evaluate.curve import Curve
 from likely.evaluate.look import Look
+from likely.machinery.words import clean, percent, signed
 from likely.models.contracts import Model
 from likely.models.posterior import Posterior
 from likely.present.charts.bars import NamedBar, bar_chart, confusion_map
@@ -20,7 +21,6 @@ from likely.present.charts.planes import landscape
 from likely.present.effects import evidence_bits, prior_of
 from likely.present.page.attributes import MOST_WORDS, asked_values, draw_number, word_bits
 from likely.present.page.contents import MOST, Node, draw_graph, graph
-from likely.present.words import clean, percent, signed
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 

@@ -16,6 +16,7 @@ from likely.apply.fitting import summarize_source
 from likely.errors import ColumnError, InputError, SettingError, shown
 from likely.intake.engine import sweep_sum
 from likely.intake.reading import ReadingOptions, read_arguments, with_encoding
+from likely.machinery.words import clean, finite, number, percent, plural
 from likely.models.factors.categorical import domain
 from likely.models.linear.design import Weighed, constant_notes, constant_of, outputs, weight_rows
 from likely.models.linear.least_squares import line_equations
@@ -24,7 +25,6 @@ from likely.models.model import numbered
 from likely.models.shapes import Exhibit, Standard
 from likely.present.report.model import exhibit_table
 from likely.present.sections import Report, Table
-from likely.present.words import clean, finite, number, percent, plural
 from likely.sums import state
 from likely.sums.columns.counts import Counts
 from likely.sums.contracts import weights as digits

@@ -7,11 +7,11 @@ import os
 import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
-from html import escape
 from pathlib import Path
 from typing import Any
 
 from likely.errors import InputError, shown
+from likely.machinery.words import escape_text
 
 # Pages of TOML: read from a file, or refused with a sentence; names as TOML spells them. Knows no contents.
 
@@ -105,17 +105,6 @@ def safe_file_name(text: str, otherwise: str) -> str:
 MOST_LINES = 20
 
 
-def escape_text(text: object, most: int = 60) -> str:
-    """Words of any origin inside HTML: cut, one line, escaped.
-
-    >>> escape_text("<b>\\n")
-    '&lt;b&gt;�'
-    """
-    whole = str(text)
-    whole = whole if len(whole) <= most else whole[: most - 1] + "…"
-    return escape("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in whole))
-
-
 def share_bar(value: float) -> str:
     """A share from 0 to 1 as a bar that needs no style."""
     return f'<progress max="1" value="{min(max(value, 0.0), 1.0):.4f}"></progress>'
@@ -137,11 +126,14 @@ def html_table(
     """
     rows = list(lines)
 
+    def word_of(text: str) -> str:
+        return escape_text(text, 60) if text else ""
+
     def cell(k: int, word: str) -> str:
         side = ' align="right"' if k in right else ""
-        return f"<td{side}>{word if k in bars else escape_text(word)}</td>"
+        return f"<td{side}>{word if k in bars else word_of(word)}</td>"
 
-    head = "".join(f"<th>{escape_text(h)}</th>" for h in header)
+    head = "".join(f"<th>{word_of(h)}</th>" for h in header)
     body = "".join(f"<tr>{''.join(cell(k, w) for k, w in enumerate(line))}</tr>" for line in rows[:MOST_LINES])
     below = [*remarks, *([f"{len(rows) - MOST_LINES} more."] if len(rows) > MOST_LINES else [])]
     return (

@@ -16,9 +16,9 @@ import numpy as np
 
 from likely.evaluate.attributes.information import missing_logs, value_logs
 from likely.machinery.arrays import Floats
+from likely.machinery.words import clean, moment, number
 from likely.models.contracts import Model
 from likely.models.shapes import Axis, BinTable, LevelTable, PairTable, TreeSum, bin_names, bin_of, sum_of
-from likely.present.words import clean, moment, number
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.table.labels import date_label

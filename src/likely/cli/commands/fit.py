@@ -109,8 +109,8 @@ def _fit(data: object, how: Learning, engine: str, master: str | None, more: Val
 
 def _lines(model: Model, out: str) -> Iterator[str]:
     """What was learned, and by whom."""
+    from likely.machinery.words import clean, percent, plural, weighed_rows
     from likely.portable.abilities import abilities_sentence
-    from likely.present.words import clean, percent, plural, weighed_rows
 
     summary = model.summary
     classes = "" if model.schema.target is None else f" {plural(len(model.classes), 'class')},"
@@ -129,7 +129,7 @@ def _follow(out: str, every: int, how: Learning) -> Model:
     from likely.apply.fitting import load_model
     from likely.apply.streams import follow
     from likely.cli import INTERRUPTED
-    from likely.present.words import clean, plural
+    from likely.machinery.words import clean, plural
 
     written: list[Summary] = []
 

@@ -218,8 +218,8 @@ def export(
     What a language cannot say is refused.
     """
     from likely.apply.fitting import load_model
+    from likely.machinery.words import clean
     from likely.portable.languages.export import export as exported
-    from likely.present.words import clean
 
     if to is None:
         raise click.UsageError(f"Missing option '--to': one of {', '.join(LANGUAGES)}.")

@@ -36,8 +36,8 @@ def learn(model: str, data: object, out: str, reading: Values) -> None:
     """
     from likely.apply.fitting import learn as learn_rows
     from likely.apply.fitting import load_any
+    from likely.machinery.words import clean, plural
     from likely.models.contracts import Model
-    from likely.present.words import clean, plural
 
     since = revision_of(out, [model])
     held = load_any(model)
@@ -58,8 +58,8 @@ def unlearn(model: str, data: object, out: str, reading: Values) -> None:
     """Take the rows of DATA (a table, or another model's file) out of MODEL."""
     from likely.apply.fitting import load_any
     from likely.apply.fitting import unlearn as unlearn_rows
+    from likely.machinery.words import clean, weighed_rows
     from likely.models.contracts import Model
-    from likely.present.words import clean, weighed_rows
 
     since = revision_of(out, [model])
     less = unlearn_rows(load_any(model), data, **reading)
@@ -77,8 +77,8 @@ def merge(models: tuple[str, ...], out: str) -> None:
     The settings of the first are kept.
     """
     from likely.apply.fitting import merge_files
+    from likely.machinery.words import clean, plural, weighed_rows
     from likely.models.contracts import Model
-    from likely.present.words import clean, plural, weighed_rows
 
     since = revision_of(out, models)
     whole = merge_files(models)
@@ -108,8 +108,8 @@ def window(
     FILE equals, to the last bit, one fitted on the rows that remain; every other command can read it.
     """
     from likely.apply.streams import Window
+    from likely.machinery.words import clean, plural
     from likely.models.contracts import has_trait
-    from likely.present.words import clean, plural
     from likely.table.output.files import Revision
 
     since = Revision.of(file)
@@ -147,7 +147,7 @@ def revision_of(out: str, inputs: Sequence[str]) -> Revision | None:
 
 def _check_later(file: str) -> None:
     """A window that has begun keeps what it was begun with."""
-    from likely.present.words import clean
+    from likely.machinery.words import clean
 
     context = click.get_current_context()
     for parameter in context.command.params:

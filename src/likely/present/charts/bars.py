@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.machinery.arrays import Floats
+from likely.machinery.words import escape_text, number, percent, signed
 from likely.models.contracts import Factor
 from likely.models.shapes import Column
-from likely.present.charts.drawing import Chart, ChartAxis, at, colour, cut_middle, escape_text, line, svg, text
-from likely.present.words import number, percent, signed
+from likely.present.charts.drawing import Chart, ChartAxis, at, colour, cut_middle, line, svg, text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

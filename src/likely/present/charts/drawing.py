@@ -8,11 +8,10 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from html import escape
 from pathlib import Path
 
 from likely.errors import InputError, SettingError
-from likely.present.words import moment, number, tie
+from likely.machinery.words import cut, escape_text, moment, number
 from likely.sums import state
 
 # How charts are drawn: SVG written by hand, a frame with axes, words escaped. Knows numbers and words, no records.
@@ -40,20 +39,6 @@ class Chart(str):
             state.write(path, to_png(str(self), STYLE.read_text("utf-8"), size))
         else:
             state.write(path, str(self).encode())
-
-
-def escape_text(text: object, most: int = 200) -> str:
-    """Words of any origin inside a drawing: cut, escaped, and what XML cannot hold replaced.
-
-    >>> escape_text("</svg>"), escape_text("a\\x00b")
-    ('&lt;/svg&gt;', 'a�b')
-    """
-    return tie(escape("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in cut(str(text), most))))
-
-
-def cut(text: str, most: int) -> str:
-    """A text that is not longer than so many characters; an empty one is said to be so."""
-    return (text if len(text) <= most else text[: most - 1] + "…") or "''"
 
 
 def cut_middle(text: str, most: int) -> str:

@@ -13,21 +13,8 @@ import numpy as np
 from likely.evaluate.scores.intervals import Measure
 from likely.evaluate.scores.ranking import Reliability
 from likely.machinery.arrays import Floats
-from likely.present.charts.drawing import (
-    Chart,
-    ChartAxis,
-    ChartFrame,
-    at,
-    cut,
-    key,
-    line,
-    path,
-    svg,
-    text,
-    thin_line,
-    ticks,
-)
-from likely.present.words import clean, number, percent
+from likely.machinery.words import clean, cut, number, percent
+from likely.present.charts.drawing import Chart, ChartAxis, ChartFrame, at, key, line, path, svg, text, thin_line, ticks
 
 if TYPE_CHECKING:
     from likely.evaluate.curve import Curve, Trend

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.evaluate.attributes.plane import ClassPlane, places
-from likely.present.charts.drawing import Chart, ChartAxis, ChartFrame, at, colour, escape_text, line, path, svg
+from likely.machinery.words import escape_text
+from likely.present.charts.drawing import Chart, ChartAxis, ChartFrame, at, colour, line, path, svg
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

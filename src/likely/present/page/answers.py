@@ -10,6 +10,7 @@ from likely.evaluate.crossval.dealing import Dealing
 from likely.evaluate.look import Look
 from likely.evaluate.scores.ranking import Ranking, Reliability
 from likely.machinery.text_files import toml_value
+from likely.machinery.words import clean, interval, number, percent, plural
 from likely.models.default import is_unasked
 from likely.models.registry import spoken_name
 from likely.models.settings import changed_settings
@@ -17,7 +18,6 @@ from likely.present.charts.bars import rung
 from likely.present.charts.drawing import Chart
 from likely.present.report import look
 from likely.present.report import look as look_tables
-from likely.present.words import clean, interval, number, percent, plural
 
 if TYPE_CHECKING:
     from likely.models.contracts import Model

@@ -12,6 +12,7 @@ import numpy as np
 from likely.evaluate.attributes.information import value_logs
 from likely.evaluate.look import AttributeBits
 from likely.machinery.arrays import Floats
+from likely.machinery.words import clean, duration, moment, number, percent, plural, signed
 from likely.models.contracts import Model
 from likely.models.shapes import Density
 from likely.present.charts.bars import MOST_COLUMNS, POINTS, bar, bin_edges, diverging, fitted, spark, stacked
@@ -19,7 +20,6 @@ from likely.present.charts.drawing import Chart, class_colours
 from likely.present.charts.lines import ValueSpread, value_chart
 from likely.present.effects import evidence_bits, mean_range, prior_of
 from likely.present.report.model import class_quantiles
-from likely.present.words import clean, duration, moment, number, percent, plural, signed
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.table.labels import date_label

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from likely.evaluate.look import Look
+from likely.machinery.words import clean, escape_text, plural, weighed_rows
 from likely.models.contracts import Model
 from likely.models.shapes import Graph, graph_of
 from likely.present.charts.bars import MOST_CLASSES as MOST_MAPPED
 from likely.present.charts.bars import confusion_map, heat_map, scale
-from likely.present.charts.drawing import Chart, at, class_colours, colour, escape_text, frequent_first, svg, ticks
+from likely.present.charts.drawing import Chart, at, class_colours, colour, frequent_first, svg, ticks
 from likely.present.charts.lines import learning, precision_recall, reliability, roc
 from likely.present.charts.planes import landscape, regions
 from likely.present.effects import find_pairs, pair_grid
@@ -22,7 +23,6 @@ from likely.present.report import look as tables
 from likely.present.report.look import size
 from likely.present.report.model import NOT_APART, exhibit_table, grid_bits, term_tables
 from likely.present.sections import Bar, Section, Table
-from likely.present.words import clean, plural, weighed_rows
 
 if TYPE_CHECKING:
     from likely.evaluate.compare import Comparison

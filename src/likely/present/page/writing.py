@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any
 from likely.errors import LikelyError
 from likely.evaluate.look import Look
 from likely.machinery.native.caching import read_cached, write_cached
+from likely.machinery.words import Figure, tie
 from likely.models.contracts import Model
 from likely.portable.languages.javascript import join_scripts, read_scripts, scoring_scripts
 from likely.present.charts.drawing import STYLE
 from likely.present.page import answers
 from likely.present.page.contents import Contents, look_contents, model_contents
 from likely.present.page.whatif import whatif
-from likely.present.words import Figure, tie
 
 if TYPE_CHECKING:
     from likely.evaluate.compare import Comparison

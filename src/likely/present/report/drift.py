@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from likely.evaluate.attributes.redundancy import chance
 from likely.evaluate.drift.changes import Amount, Change, Changes
 from likely.evaluate.drift.tables import Difference, Drift
+from likely.machinery.words import clean, duration, moment, number, percent, plural
 from likely.present.sections import Report, Table
-from likely.present.words import clean, duration, moment, number, percent, plural
 
 MOST, MOST_OF_TABLES = 10, 20
 """Attributes that changed, of two models and of two tables."""

@@ -11,11 +11,11 @@ from likely.evaluate.scores.intervals import Measure
 from likely.evaluate.scores.scores import is_better
 from likely.evaluate.troubles.columns import CHANCE
 from likely.evaluate.troubles.rows import Suspect
+from likely.machinery.words import clean, number, percent, plural
 from likely.present.charts.drawing import Chart, stacked_charts
 from likely.present.charts.lines import learning
 from likely.present.report.look import folds_title, loss_bits, number_bounds, share_bounds
 from likely.present.sections import Bar, Report, Table, numbers_from
-from likely.present.words import clean, number, percent, plural
 from likely.table.infer import type_option
 
 # What `likely doctor` says, as small tables and remarks. Knows the record, no rows.

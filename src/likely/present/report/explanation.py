@@ -16,10 +16,10 @@ from likely.apply.explain.ledger import Ledger
 from likely.apply.explain.pieces import mark_words
 from likely.apply.explain.sureness import Sureness
 from likely.apply.predict import Scored
+from likely.machinery.words import clean, finite, number, plural
 from likely.models.working.records import LogBase, Style, Working
 from likely.present.report.model import exhibit_table
 from likely.present.sections import Passage, Report, Table
-from likely.present.words import clean, finite, number, plural
 from likely.sums import state
 
 # Tables of words for `likely explain`: a ledger, its working and what would change the decision. Computes nothing.

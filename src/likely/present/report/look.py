@@ -11,11 +11,11 @@ from likely.evaluate.look import Look
 from likely.evaluate.scores.intervals import Measure, Paired
 from likely.evaluate.scores.ranking import Reliability
 from likely.evaluate.scores.scores import LossScores, Scores
+from likely.machinery.words import clean, interval, number, percent, plural, weighed_rows
 from likely.models.naive.one_rule import BEST_ATTRIBUTE
 from likely.models.registry import spoken_name
 from likely.present.charts.bars import SHADES, row_shares
 from likely.present.sections import Bar, Link, Report, Shaded, Table, numbers_from
-from likely.present.words import clean, interval, number, percent, plural, weighed_rows
 from likely.table.schema import Column
 
 # The tables of a first look, each built once for the terminal, Markdown and the page. Knows the record, no rows.

@@ -13,6 +13,7 @@ import numpy as np
 from likely.apply.tables import AnyTable, AttributeTable, NumberTable
 from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.machinery.arrays import Floats
+from likely.machinery.words import Figure, clean, duration, finite, moment, number, plural, signed, weighed_rows
 from likely.models.contracts import Factor, Model, setting_of
 from likely.models.factors.categorical import shares_in_training
 from likely.models.factors.normal import root_of
@@ -31,7 +32,6 @@ from likely.present.effects import (
     prior_of,
 )
 from likely.present.sections import Bar, Report, Table, numbers_from
-from likely.present.words import Figure, clean, duration, finite, moment, number, plural, signed, weighed_rows
 from likely.sums import state
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers

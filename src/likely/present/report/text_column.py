@@ -7,10 +7,10 @@ import math
 import numpy as np
 
 from likely.errors import SettingError, shown
+from likely.machinery.words import clean, number, plural
 from likely.models.contracts import Model
 from likely.models.shapes import WordWeights
 from likely.present.sections import Report, Table, numbers_from
-from likely.present.words import clean, number, plural
 from likely.sums.words.counting import Words
 
 FEW_CLASSES = 4

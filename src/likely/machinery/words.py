@@ -1,10 +1,11 @@
-"""Numbers and pieces of data as people read them. Knows nothing of models."""
+"""Numbers and pieces of data as people read them, in a terminal, a sentence or HTML. Knows nothing of models."""
 
 from __future__ import annotations
 
 import math
 import re
 from datetime import UTC, datetime, timedelta
+from html import escape
 
 
 def clean(text: object, limit: int = 60) -> str:
@@ -13,9 +14,21 @@ def clean(text: object, limit: int = 60) -> str:
     >>> clean("a\\x1b[31mb\\n")
     'a�[31mb�'
     """
-    whole = str(text)
-    whole = whole if len(whole) <= limit else whole[: limit - 1] + "…"
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in whole) or "''"
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in cut(str(text), limit))
+
+
+def cut(text: str, most: int) -> str:
+    """A text that is not longer than so many characters; an empty one is said to be so."""
+    return (text if len(text) <= most else text[: most - 1] + "…") or "''"
+
+
+def escape_text(text: object, limit: int = 200) -> str:
+    """Data fit for HTML and SVG: cleaned, escaped, and no line breaks between a number and its per cent.
+
+    >>> escape_text("<b>\\n"), escape_text("</svg>"), escape_text("a\\x00b")
+    ('&lt;b&gt;�', '&lt;/svg&gt;', 'a�b')
+    """
+    return tie(escape(clean(text, limit)))
 
 
 class Figure(str):
