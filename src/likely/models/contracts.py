@@ -20,7 +20,7 @@ from likely.models.fractions import Quotient
 from likely.models.model import Answers
 from likely.models.posterior import Matrix, Posterior
 from likely.models.shapes import Exhibit as Exhibit
-from likely.models.shapes import Plane, Score, WordWeights
+from likely.models.shapes import Plane, Score, Sum, WordWeights
 from likely.models.shapes import Terms as Terms
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
@@ -184,8 +184,9 @@ class Model(Answers):
         return tuple(f for f in self.factors if isinstance(f, WordWeights))
 
     def word_speakers(self, name: str) -> tuple[tuple[WordWeights, float], ...]:
-        """The factors of a text column, each with its power; several where models are pooled."""
-        return tuple((text, self.power_of(name)) for text in self.texts if text.name == name)
+        """The terms of a text column, each with its power; several where models are pooled."""
+        powered = self.score.powered if isinstance(self.score, Sum) else []
+        return tuple((term, power) for term, power in powered if isinstance(term, WordWeights) and term.name == name)
 
     def only(self, names: Collection[str]) -> Model:
         """The model with the factors of these names alone."""
@@ -224,7 +225,7 @@ class Model(Answers):
             terms = self.terms(batch)
         except SettingError:
             return None
-        return evidence_working(self.classes, terms.names, terms.array[0], terms.first, terms.last, row, posterior)
+        return evidence_working(self.classes, terms.names, terms.array[0], terms.last, row, posterior)
 
     @property
     def workless(self) -> str:
