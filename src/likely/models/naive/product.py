@@ -180,6 +180,8 @@ class Product(Model):
     factors: tuple[Factor, ...]
     chosen: Mapping[str, Text] = field(default_factory=dict)
     """Settings of text columns that were chosen on rows held out: they cannot be derived from the sums again."""
+    describes_rows: bool = True
+    """Whether the factors say how rows come about; the prior alone says nothing of them."""
 
     factored: ClassVar[bool] = True
 
@@ -190,7 +192,7 @@ class Product(Model):
     @property
     def generative(self) -> bool:  # type: ignore[override]
         """Unless a text is scored otherwise than by the probability of its words."""
-        return all(text.settings.is_likelihood for text in self.texts)
+        return self.describes_rows and all(text.settings.is_likelihood for text in self.texts)
 
     @property
     def proper(self) -> bool:  # type: ignore[override]
