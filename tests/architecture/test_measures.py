@@ -13,9 +13,9 @@ ROOT = Path(__file__).resolve().parents[2]
 STATED = {
     "lines": 79_240,
     "files": 323,
-    "classes": 668,
+    "classes": 661,
     "class names with several meanings": 16,
-    "classes derived from Model": 20,
+    "classes derived from Model": 15,
     "files that name least_count": 3,
     "files that name OneRule": 3,
     "tests that import inner modules": 193,

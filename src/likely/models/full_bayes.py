@@ -12,8 +12,8 @@ import numpy as np
 from likely.errors import SettingError, shown
 from likely.models.contracts import Model
 from likely.models.factors.bins import ValueTally, edges_of, rule_for
-from likely.models.factors.joint import CellSettings, CutSettings, JointCounts, binned_joint_table, table
-from likely.models.factors.normal import CovarianceSettings, NormalFactor, normal, scatter
+from likely.models.factors.joint import CellSettings, CutSettings, binned_joint_table, table
+from likely.models.factors.normal import CovarianceSettings, normal, scatter
 from likely.models.fractions import Quotient, log_of
 from likely.models.model import learnable
 from likely.models.posterior import Posterior
@@ -35,7 +35,7 @@ from likely.models.settings import (
     unseen_setting,
     variance_setting,
 )
-from likely.models.shapes import Exhibit, Plane, Score, Sum
+from likely.models.shapes import Exhibit, JointTable, MultivariateNormal, Plane, Score, Sum
 from likely.models.working.records import Working
 from likely.models.working.working import product_working
 from likely.sums.summary import Summary
@@ -61,13 +61,13 @@ class JointModel(Model):
 
     prior: tuple[Quotient, ...]
     log_prior: NDArray[np.float64]
-    joint: NormalFactor | JointCounts
+    joint: MultivariateNormal | JointTable
     generative: ClassVar[bool] = True
 
     @property
     def pooled(self) -> bool:
         """Whether classes share one covariance, so that what tells them apart is a sum over attributes."""
-        return isinstance(self.joint, NormalFactor) and self.joint.pooled
+        return isinstance(self.joint, MultivariateNormal) and self.joint.pooled
 
     @cached_property
     def score(self) -> Score:
@@ -87,7 +87,7 @@ class JointModel(Model):
 
     def plane_between(self, first: str, second: str) -> Plane:
         """Where both classes are as probable, all numbers being known; of one covariance for all classes."""
-        if not isinstance(self.joint, NormalFactor) or not self.joint.pooled:
+        if not isinstance(self.joint, MultivariateNormal) or not self.joint.pooled:
             return super().plane_between(first, second)
         a, b = self.classes.index(first), self.classes.index(second)
         mean, deviation = self.joint.mean, self.joint.deviation[0]
@@ -98,7 +98,7 @@ class JointModel(Model):
 
     def exhibits(self) -> tuple[Exhibit, ...]:
         """Means and covariances, and the hyperplane between two classes; or the cells that weigh most."""
-        if isinstance(self.joint, JointCounts):
+        if isinstance(self.joint, JointTable):
             return cells_that_weigh(self.joint, self.classes, "The cells")
         tables = means_and_covariances(self.joint, self.classes, self.pooled)
         if self.pooled and self.joint.names and len(self.classes) == 2:
@@ -125,7 +125,7 @@ class JointModel(Model):
         return out
 
 
-def means_and_covariances(normal: NormalFactor, classes: tuple[str, ...], pooled: bool = False) -> list[Exhibit]:
+def means_and_covariances(normal: MultivariateNormal, classes: tuple[str, ...], pooled: bool = False) -> list[Exhibit]:
     """The parameters of a normal density for each class, as tables for people."""
     names, shown = normal.names, [c or "(all)" for c in classes]
     out = [Exhibit("Means", ("class", *names), _rows(shown, normal.mean))] if names else []
@@ -142,7 +142,7 @@ def _rows(names: Any, table: NDArray[np.float64]) -> tuple[tuple[str | float, ..
     return tuple((name, *(float(v) for v in row)) for name, row in zip(names, table, strict=True))
 
 
-def cells_that_weigh(table: JointCounts, classes: tuple[str, ...], what: str) -> tuple[Exhibit, ...]:
+def cells_that_weigh(table: JointTable, classes: tuple[str, ...], what: str) -> tuple[Exhibit, ...]:
     """The cells that weigh most, as a table for people."""
     if not table.names or not len(table.codes):
         return ()

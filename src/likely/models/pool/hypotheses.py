@@ -18,7 +18,7 @@ from likely.machinery.threads import in_order
 from likely.models.contracts import Learner, Learning, Model
 from likely.models.factors.bins import Binned, binned, edges_of, read_tally
 from likely.models.factors.categorical import Categorical, categorical
-from likely.models.factors.joint import CellSettings, JointCounts, table
+from likely.models.factors.joint import CellSettings, table
 from likely.models.factors.normal import Moments, Scatter, mean_of, root_of, scatter, variance_of
 from likely.models.full_bayes import FullBayes, density_kind
 from likely.models.heldout.search import HeldOutParts, keep_rows, log_posterior, own_sums
@@ -32,6 +32,7 @@ from likely.models.pool.members import check_members, learner_titles, member_lea
 from likely.models.posterior import Matrix
 from likely.models.prior import prior_quotients
 from likely.models.settings import Settings, Variance, setting
+from likely.models.shapes import JointTable
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.contracts import State
@@ -255,7 +256,7 @@ def _full(learner: FullBayes, summary: Summary) -> float | None:
     return None if part is None else _classes(learner, summary) + part
 
 
-def _cells(held: JointCounts, summary: Summary) -> float | None:
+def _cells(held: JointTable, summary: Summary) -> float | None:
     """Dirichlet over all cells of a joint table, of each class, where no row lacks a cell."""
     if not held.names:
         return 0.0

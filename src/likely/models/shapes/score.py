@@ -16,8 +16,9 @@ import numpy as np
 
 from likely.machinery.arrays import Floats
 from likely.models import kernels
-from likely.models.shapes.block import Axis, Block, Tree
+from likely.models.shapes.block import Axis, Tree
 from likely.models.shapes.column import Column, WordWeights
+from likely.models.shapes.joint import Block
 from likely.models.shapes.lines import Line, ShareRun, TermPart, TreeRun, Work, join_lines, line_name, share_names
 from likely.table.batch import Batch
 
