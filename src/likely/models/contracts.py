@@ -166,9 +166,10 @@ class Model(Answers):
 
     # -- prior × factors ------------------------------------------------------------------------------------
 
-    def power_of(self, name: str) -> float:
-        """What the evidence of a factor is multiplied by."""
-        return 1.0
+    @property
+    def powers(self) -> tuple[float, ...]:
+        """What the prior and each of the factors, in order, is multiplied by."""
+        return (1.0,) * (1 + len(self.factors))
 
     def factor_of(self, name: str) -> Factor | None:
         """What is believed of one attribute by itself."""
@@ -218,9 +219,8 @@ class Model(Answers):
         from likely.models.working.working import evidence_working, product_working
 
         if self.factored:
-            powers = [self.power_of(name) for name in ("", *(f.name for f in self.factors))]
-            logs = self.terms(batch).array[0][: len(powers)]
-            return product_working(self.classes, self.prior, self.factors, powers, logs, batch, row, posterior)
+            logs = self.terms(batch).array[0][: len(self.powers)]
+            return product_working(self.classes, self.prior, self.factors, self.powers, logs, batch, row, posterior)
         try:
             terms = self.terms(batch)
         except SettingError:

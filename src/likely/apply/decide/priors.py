@@ -49,8 +49,9 @@ class Wrapper(Model):
     def why_undecided(self, batch: Batch) -> str:
         return self.inner.why_undecided(batch)
 
-    def power_of(self, name: str) -> float:
-        return self.inner.power_of(name)
+    @property
+    def powers(self) -> tuple[float, ...]:
+        return self.inner.powers
 
     def word_speakers(self, name: str) -> tuple[tuple[WordWeights, float], ...]:
         return self.inner.word_speakers(name)

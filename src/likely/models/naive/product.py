@@ -278,15 +278,16 @@ class WeightedProduct(Model):
     """What all of it is multiplied by, the prior too: below 1 the model is less sure of itself."""
     factored: ClassVar[bool] = True
 
-    def power_of(self, name: str) -> float:
-        """What the evidence of a factor, or the prior (no name), is multiplied by."""
-        return self.temperature * self.weights.get(name, 1.0)
+    @property
+    def powers(self) -> tuple[float, ...]:
+        """What the prior and each of the factors, in order, is multiplied by."""
+        return (self.temperature, *(self.temperature * self.weights.get(f.name, 1.0) for f in self.factors))
 
     @cached_property
     def score(self) -> Score:
         """The product's, with powers."""
-        powers = tuple(self.power_of(f.name) for f in self.factors)
-        return Sum(self.temperature * self.product.log_prior, self.factors, powers)
+        prior_power, *powers = self.powers
+        return Sum(prior_power * self.product.log_prior, self.factors, tuple(powers))
 
     def only(self, names: Collection[str]) -> WeightedProduct:
         """The same of the factors of these names alone."""
