@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 import likely
 from likely.models.additive.model import AdditiveModel
-from likely.models.full_bayes import Discriminant
+from likely.models.full_bayes import JointModel
 from likely.models.linear.log_odds import LogOdds
 from likely.models.naive.product import Product
 from likely.models.naive.product import WeightedProduct
@@ -35,7 +35,7 @@ assert_type(model, likely.Model)
 assert_type(likely.fit(columns, "play", "NaiveBayes"), likely.Model)
 assert_type(likely.fit(columns, "play", effort="quick", for_="sql", types={"sky": "nominal"}), likely.Model)
 assert_type(likely.fit(columns, "play", likely.Logistic()), LogOdds)
-assert_type(likely.fit(columns, "play", likely.LinearDiscriminant), Discriminant)
+assert_type(likely.fit(columns, "play", likely.LinearDiscriminant), JointModel)
 assert_type(likely.fit(columns, target="play", learner=likely.Additive(order=1)), AdditiveModel)
 assert_type(likely.fit(columns, "play", likely.Pool([likely.NaiveBayes(), likely.Logistic()], [1, 0.5])), PoolModel)
 summary = likely.summarize(columns, "play")

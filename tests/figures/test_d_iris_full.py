@@ -50,9 +50,9 @@ def test_three_errors_on_the_training_rows(examples: Path, variance: str) -> Non
 
 def test_priors_means_and_covariances_of_two_classes(full: likely.Model) -> None:
     assert [round(float(q), 2) for q in full.prior] == [0.33, 0.67]
-    np.testing.assert_allclose(full.normal.mean, [[5.006, 3.418], [6.262, 2.872]], atol=5e-4)
+    np.testing.assert_allclose(full.joint.mean, [[5.006, 3.418], [6.262, 2.872]], atol=5e-4)
     expected = [[[0.122, 0.098], [0.098, 0.142]], [[0.435, 0.121], [0.121, 0.110]]]
-    np.testing.assert_allclose(full.normal.covariance, expected, atol=5e-4)
+    np.testing.assert_allclose(full.joint.covariance, expected, atol=5e-4)
 
 
 def test_densities_of_a_far_point(full: likely.Model) -> None:
@@ -68,7 +68,7 @@ def test_the_cells_of_the_joint_table(sepals: dict[str, list[Any]]) -> None:
     types = dict.fromkeys(table, "nominal")
     plain = likely.fit(table, "class", FullBayes(pseudo_count=0), types=types)
     counts = np.zeros((2, 4, 3))
-    for (length, width), weights in zip(plain.table.codes, plain.table.counts.floats(), strict=True):
+    for (length, width), weights in zip(plain.joint.codes, plain.joint.counts.floats(), strict=True):
         counts[:, length, width] = weights
     assert counts[0].tolist() == [[1, 33, 5], [0, 3, 8], [0, 0, 0], [0, 0, 0]]
     assert counts[1].tolist() == [[6, 0, 0], [24, 15, 0], [13, 30, 0], [3, 7, 2]]
@@ -80,7 +80,7 @@ def test_the_cells_of_the_joint_table(sepals: dict[str, list[Any]]) -> None:
     assert likelihoods(plain, far) == [0, 0] and plain.predict(far) is None
 
     smooth = likely.fit(table, "class", FullBayes(pseudo_count=1), types=types)
-    assert smooth.table.cells == 12
+    assert smooth.joint.cells == 12
     assert likelihoods(smooth, far) == pytest.approx([1 / 62, 1 / 112], rel=1e-14)
     assert smooth.predict(far) == "c2"
 

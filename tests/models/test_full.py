@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import likely
 from likely import Density, FullBayes, LinearDiscriminant
 from likely.errors import SettingError
-from likely.models.full_bayes import JointModel, Normals
+from likely.models.full_bayes import JointModel
 from likely.sums import state
 
 NUMBERS = {"x": "number", "y": "number", "z": "number", "t": "nominal"}
@@ -126,13 +126,13 @@ def test_laws_of_joint_tables(tmp_path_factory: Any, table: list[dict[str, Any]]
 def test_a_joint_table_sums_to_one_over_its_domain(table: list[dict[str, Any]], gamma: float) -> None:
     model = FullBayes(pseudo_count=gamma).learn(summarized(table, LEVELS))
     assert isinstance(model, JointModel)
-    domain = [labels.names for labels in model.table.labels]
-    cells = [dict(zip(model.table.names, levels, strict=True)) for levels in itertools.product(*domain)]
-    if model.table.names:
+    domain = [labels.names for labels in model.joint.labels]
+    cells = [dict(zip(model.joint.names, levels, strict=True)) for levels in itertools.product(*domain)]
+    if model.joint.names:
         assert math.fsum(math.exp(model.log_density(cell)) for cell in cells) == pytest.approx(1, rel=1e-12)
     # A missing cell is the sum over its levels, in every class.
-    for name, levels in zip(model.table.names, domain, strict=True):
-        others = [n for n in model.table.names if n != name]
+    for name, levels in zip(model.joint.names, domain, strict=True):
+        others = [n for n in model.joint.names if n != name]
         for cell in cells[:4]:
             part = {n: cell[n] for n in others}
             summed = math.fsum(math.exp(model.log_density({**part, name: level})) for level in levels)
@@ -143,7 +143,7 @@ def test_a_joint_table_of_a_trillion_cells() -> None:
     rng = np.random.default_rng(0)
     data = {f"a{k}": [f"l{v}" for v in rng.permutation(np.arange(200) % 100)] for k in range(6)}
     model = likely.fit({**data, "t": ["c", "d"] * 100}, "t", FullBayes())
-    assert isinstance(model, JointModel) and model.table.cells == 10**12
+    assert isinstance(model, JointModel) and model.joint.cells == 10**12
     row = {name: values[0] for name, values in data.items()}
     assert model.predict(row) == "c"
     expected = math.log(0.5) + math.log(2) - math.log(100 + 10**12)
@@ -182,17 +182,17 @@ def test_levels_that_training_did_not_have() -> None:
 
 def test_a_nominal_column_without_a_cell_is_left_out() -> None:
     model = likely.fit({"a": ["u", "v"], "b": [None, None], "t": ["c", "d"]}, "t", FullBayes(), types=LEVELS)
-    assert model.table.names == ("a",) and any("'b'" in note for note in model.notes)
+    assert model.joint.names == ("a",) and any("'b'" in note for note in model.notes)
     assert model.predict({"a": "v"}) == "d"
 
 
 # -- the normal density -------------------------------------------------------------------------------------
 
 
-def fitted(data: dict[str, Any], learner: Any, **more: Any) -> Normals:
+def fitted(data: dict[str, Any], learner: Any, **more: Any) -> JointModel:
     types = {name: "number" for name in data if name not in ("t", "w")}
     model = likely.fit(data, "t" if "t" in data else None, learner, types=types, **more)
-    assert isinstance(model, Normals)
+    assert isinstance(model, JointModel)
     return model
 
 
@@ -220,8 +220,8 @@ def test_exact_where_floats_would_cancel() -> None:
     base = np.round(rng.normal(size=(50, 2)) * 2**12) / 2**12
     moved = base + 2.0**33
     near, far = (fitted({"x": b[:, 0], "y": b[:, 1], "t": ["c"] * 50}, FullBayes()) for b in (base, moved))
-    assert near.normal.correlation.tobytes() == far.normal.correlation.tobytes()
-    assert near.normal.deviation.tobytes() == far.normal.deviation.tobytes()
+    assert near.joint.correlation.tobytes() == far.joint.correlation.tobytes()
+    assert near.joint.deviation.tobytes() == far.joint.deviation.tobytes()
 
 
 def test_a_normal_density_integrates_to_one() -> None:
@@ -275,7 +275,7 @@ def test_what_was_special_is_noted() -> None:
     pairs = {"x": [1, 2, 3, 1, 2, 3, None, None, None], "y": [1, 2, 3, None, None, None, 1, 2, 3]}
     odd = fitted({**pairs, "z": [None, None, None, 1, 2, 3, 3, 2, 1], "t": ["c"] * 9}, FullBayes())
     assert any("contradict" in n for n in odd.notes)
-    assert (np.linalg.eigvalsh(odd.normal.correlation[0]) > 0).all()
+    assert (np.linalg.eigvalsh(odd.joint.correlation[0]) > 0).all()
     assert math.isfinite(odd.log_density({"x": 1, "y": 2, "z": 3}))
 
 
@@ -311,12 +311,18 @@ def test_a_summary_without_the_sums_says_what_to_do(examples: Path) -> None:
         FullBayes().learn(likely.summarize(examples / "people.csv", "sex"))
 
 
+def plane_weights(model: likely.Model) -> np.ndarray[Any, Any]:
+    """The weights of the plane between two classes, positive where the second is more probable."""
+    first, second = model.classes
+    return np.array([weight for _, _, weight in model.plane_between(second, first).weights])
+
+
 def test_the_hyperplane_parts_two_classes_as_the_scores_do() -> None:
     rng = np.random.default_rng(4)
     data = {"x": rng.normal(size=60), "y": rng.normal(size=60), "t": ["c", "d", "d"] * 20}
     data["x"] = data["x"] + (np.array(data["t"]) == "d")
     model = fitted(data, LinearDiscriminant())
-    weights, constant = model.hyperplane()
+    weights, constant = plane_weights(model), model.plane_between("d", "c").constant
     (batch,) = model.batches({"x": data["x"], "y": data["y"]})
     joint = model.log_joint(batch)
     apart = constant + weights[0] * data["x"] + weights[1] * data["y"]
@@ -330,8 +336,8 @@ def test_samples_come_home(examples: Path) -> None:
         model = likely.fit(examples / "iris.csv", "species", learner)
         home = likely.fit(model.sample(20000, seed=1), "species", learner)
         assert home.classes == model.classes
-        np.testing.assert_allclose(home.normal.mean, model.normal.mean, atol=0.03)
-        np.testing.assert_allclose(home.normal.covariance, model.normal.covariance, atol=0.03)
+        np.testing.assert_allclose(home.joint.mean, model.joint.mean, atol=0.03)
+        np.testing.assert_allclose(home.joint.covariance, model.joint.covariance, atol=0.03)
     table = likely.fit(examples / "people.csv", "sex", FullBayes())
     home = likely.fit(table.sample(40000, seed=1), "sex", FullBayes())
     for row in ({"height": "s", "weight": "l", "long_hair": "y"}, {"height": "t", "weight": "l", "long_hair": "y"}):
@@ -344,7 +350,7 @@ def test_samples_come_home(examples: Path) -> None:
 def test_density_takes_what_fits_the_columns(examples: Path) -> None:
     assert isinstance(likely.fit(examples / "people.csv", learner=Density()), JointModel)
     numbers = likely.fit({"x": [1.5, 2, 4], "y": [1, 5, 2.5]}, learner=Density(), types={"x": "number", "y": "number"})
-    assert isinstance(numbers, Normals)
+    assert isinstance(numbers, JointModel)
     mixed = likely.fit(examples / "weather_mixed.csv", learner=Density())
     assert mixed.classes == ("",) and mixed.generative
     assert mixed.log_density({"outlook": "sunny"}) == pytest.approx(math.log(6 / 17))
@@ -382,7 +388,7 @@ def test_dates_are_numbers_and_are_drawn_as_dates() -> None:
         learner=Density(),
         types={"day": "date", "x": "number"},
     )
-    assert isinstance(model, Normals) and model.normal.names == ("day", "x")
+    assert isinstance(model, JointModel) and model.joint.names == ("day", "x")
     drawn = model.sample(4)
     assert drawn["day"][0].year in range(2023, 2026)
     assert np.isfinite(model.log_density(drawn)).all()
@@ -390,7 +396,7 @@ def test_dates_are_numbers_and_are_drawn_as_dates() -> None:
 
 def test_threads_change_nothing(examples: Path) -> None:
     one, two = (likely.fit(examples / "iris.csv", "species", FullBayes(), threads=n) for n in (1, 2))
-    assert one.normal.correlation.tobytes() == two.normal.correlation.tobytes()
+    assert one.joint.correlation.tobytes() == two.joint.correlation.tobytes()
     assert one.log_density(examples / "iris.csv").tobytes() == two.log_density(examples / "iris.csv").tobytes()
 
 
@@ -412,12 +418,12 @@ def test_the_terms_of_one_covariance_are_weights_times_distances_from_the_middle
     (batch,) = model.batches({"x": [0.3, 5.0, math.nan], "z": [-1.0, 2.0, 0.5]})
     terms = model.terms(batch)
     assert terms.names == ("prior", "x", "z", "(the rest)")
-    weights, _ = model.hyperplane()
-    apart = np.array([[0.3, -1.0], [5.0, 2.0]]) - model.normal.mean.mean(axis=0)
+    weights = plane_weights(model)
+    apart = np.array([[0.3, -1.0], [5.0, 2.0]]) - model.joint.mean.mean(axis=0)
     np.testing.assert_allclose((terms.array[:2, 1:3, 1] - terms.array[:2, 1:3, 0]), weights * apart, rtol=1e-12)
     # A cell that is missing says nothing, and the other is weighed as if there were no such attribute.
-    alone = likely.fit({"z": z, "y": y}, "y", likely.LinearDiscriminant()).hyperplane()[0][0]
+    alone = plane_weights(likely.fit({"z": z, "y": y}, "y", likely.LinearDiscriminant()))[0]
     assert not terms.array[2, 1].any()
-    assert terms.array[2, 2, 1] - terms.array[2, 2, 0] == pytest.approx(alone * (0.5 - model.normal.mean[:, 1].mean()))
+    assert terms.array[2, 2, 1] - terms.array[2, 2, 0] == pytest.approx(alone * (0.5 - model.joint.mean[:, 1].mean()))
     np.testing.assert_allclose(terms.array.sum(axis=1), model.log_joint(batch), rtol=1e-14)
     np.testing.assert_allclose(np.ptp(terms.array[:, -1], axis=1), 0, atol=1e-13)

@@ -102,8 +102,7 @@ def spoken(model: Model, row: dict[str, Any]) -> dict[str, Any]:
     """What each attribute or set of attributes says of a row, by its name."""
     (batch,) = model.batches({name: [cell] for name, cell in row.items()})
     terms = model.terms(batch)
-    assert terms.first == "prior"
-    last = len(terms.names) - (terms.last != "attribute")
+    last = 1 + len(terms.lines)
     total = np.zeros(len(model.classes))
     for logs in terms.array[0]:
         total = total + logs

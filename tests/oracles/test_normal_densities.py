@@ -36,8 +36,8 @@ def test_quadratic_discriminant(name: str) -> None:
     # Older versions divide by n - 1, newer ones by n: the definition is read off their first entry.
     unbiased = np.isclose(theirs.covariance_[0][0, 0], x[y == 0, 0].var(ddof=1), rtol=1e-9)
     ours = fitted(x, y, FullBayes(variance="unbiased" if unbiased else "ml", variance_floor=FLOOR))
-    np.testing.assert_allclose(ours.normal.covariance, theirs.covariance_, rtol=1e-8, atol=1e-10)
-    np.testing.assert_allclose(ours.normal.mean, theirs.means_, rtol=1e-13)
+    np.testing.assert_allclose(ours.joint.covariance, theirs.covariance_, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(ours.joint.mean, theirs.means_, rtol=1e-13)
     np.testing.assert_allclose(ours.posterior(named(x)).matrix, theirs.predict_proba(x), rtol=1e-6, atol=1e-12)
 
 
@@ -47,7 +47,7 @@ def test_covariances_with_either_divisor(variance: str) -> None:
     ours = fitted(x, y, FullBayes(variance=variance))
     for c in range(3):
         expected = np.cov(x[y == c].T, ddof=variance == "unbiased")
-        np.testing.assert_allclose(ours.normal.covariance[c], expected, rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(ours.joint.covariance[c], expected, rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.parametrize("name", ["iris", "wine"])
@@ -55,7 +55,7 @@ def test_linear_discriminant(name: str) -> None:
     x, y = DATA[name](return_X_y=True)
     theirs = LinearDiscriminantAnalysis(solver="lsqr", store_covariance=True).fit(x, y)  # divides by n
     ours = fitted(x, y, LinearDiscriminant(variance="ml", variance_floor=FLOOR))
-    np.testing.assert_allclose(ours.normal.covariance[0], theirs.covariance_, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(ours.joint.covariance[0], theirs.covariance_, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(ours.posterior(named(x)).matrix, theirs.predict_proba(x), rtol=1e-6, atol=1e-12)
 
 
@@ -63,9 +63,10 @@ def test_the_hyperplane_is_that_of_scikit_learn() -> None:
     x, y = load_iris(return_X_y=True)
     x, y = x[50:], y[50:]
     theirs = LinearDiscriminantAnalysis(solver="lsqr").fit(x, y)
-    weights, constant = fitted(x, y, LinearDiscriminant(variance="ml")).hyperplane()
-    np.testing.assert_allclose(weights, theirs.coef_[0], rtol=1e-9)
-    assert constant == pytest.approx(theirs.intercept_[0], rel=1e-9)
+    model = fitted(x, y, LinearDiscriminant(variance="ml"))
+    plane = model.plane_between(model.classes[1], model.classes[0])
+    np.testing.assert_allclose([weight for _, _, weight in plane.weights], theirs.coef_[0], rtol=1e-9)
+    assert plane.constant == pytest.approx(theirs.intercept_[0], rel=1e-9)
 
 
 def test_density_and_its_marginals() -> None:
@@ -73,7 +74,7 @@ def test_density_and_its_marginals() -> None:
     x = rng.normal(size=(80, 4)) @ rng.normal(size=(4, 4)) * [1, 10, 0.1, 5] + [3, 0, -2, 100]
     ours = fitted(x, None, Density(variance="ml", variance_floor=FLOOR))
     mean, covariance = x.mean(axis=0), EmpiricalCovariance().fit(x).covariance_
-    np.testing.assert_allclose(ours.normal.covariance[0], covariance, rtol=1e-10)
+    np.testing.assert_allclose(ours.joint.covariance[0], covariance, rtol=1e-10)
     asked = x + rng.normal(size=x.shape)
     asked[rng.random(x.shape) < 0.4] = np.nan
     found = ours.log_density(named(asked))
@@ -93,7 +94,7 @@ def test_weights_are_repetitions() -> None:
     ours = fitted(x, y, FullBayes(), weight)
     for c in (0, 1):
         expected = np.cov(np.repeat(x[y == c], weight[y == c], axis=0).T)
-        np.testing.assert_allclose(ours.normal.covariance[c], expected, rtol=1e-12)
+        np.testing.assert_allclose(ours.joint.covariance[c], expected, rtol=1e-12)
 
 
 def test_pairwise_covariances_are_exact_before_they_are_rounded() -> None:
@@ -108,7 +109,7 @@ def test_pairwise_covariances_are_exact_before_they_are_rounded() -> None:
             a, b = ([Fraction(v) for v in x[both, k]] for k in (i, j))
             n = len(a)
             exact = (sum(p * q for p, q in zip(a, b, strict=True)) - sum(a) * sum(b) / n) / (n - 1)
-            assert found.normal.covariance[0, i, j] == pytest.approx(float(exact), rel=1e-14)
+            assert found.joint.covariance[0, i, j] == pytest.approx(float(exact), rel=1e-14)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])
@@ -125,7 +126,7 @@ def test_pooled_covariance_in_fractions(missing: float) -> None:
                 a, b = ([Fraction(v) for v in x[both, k]] for k in (i, j))
                 total += sum(p * q for p, q in zip(a, b, strict=True)) - sum(a) * sum(b) / len(a)
                 rows += len(a) - 1
-            assert found.normal.covariance[0, i, j] == pytest.approx(float(total / rows), rel=1e-14)
+            assert found.joint.covariance[0, i, j] == pytest.approx(float(total / rows), rel=1e-14)
 
 
 def test_shrinkage_by_the_written_formula() -> None:
@@ -136,7 +137,7 @@ def test_shrinkage_by_the_written_formula() -> None:
     off = ~np.eye(5, dtype=bool)
     share = min(1, ((1 - r[off] ** 2) ** 2).sum() / 11 / (r[off] ** 2).sum())
     assert 0 < share < 1
-    found = fitted(x, None, Density(shrinkage="auto")).normal
+    found = fitted(x, None, Density(shrinkage="auto")).joint
     np.testing.assert_allclose(found.correlation[0], np.where(off, (1 - share) * r, 1), rtol=1e-12, atol=1e-15)
-    given = fitted(x, None, Density(shrinkage=0.25)).normal
+    given = fitted(x, None, Density(shrinkage=0.25)).joint
     np.testing.assert_allclose(given.correlation[0], np.where(off, 0.75 * r, 1), rtol=1e-12, atol=1e-15)

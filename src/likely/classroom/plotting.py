@@ -167,7 +167,7 @@ def _posterior(found: Posterior) -> Chart:
 
 
 def _ledger(found: Ledger) -> Chart:
-    names = {"prior": "before any value", "constant": "constant"}
+    names = {"prior": "before any value"}
     classes = list(found.posterior)
     bars = []
     for entry in found.ordered:

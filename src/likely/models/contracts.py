@@ -20,7 +20,7 @@ from likely.models.fractions import Quotient
 from likely.models.model import Answers
 from likely.models.posterior import Matrix, Posterior
 from likely.models.shapes import Exhibit as Exhibit
-from likely.models.shapes import Plane, Score, WordWeights
+from likely.models.shapes import Plane, Score, Sum, WordWeights
 from likely.models.shapes import Terms as Terms
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
@@ -166,9 +166,10 @@ class Model(Answers):
 
     # -- prior × factors ------------------------------------------------------------------------------------
 
-    def power_of(self, name: str) -> float:
-        """What the evidence of a factor is multiplied by."""
-        return 1.0
+    @property
+    def powers(self) -> tuple[float, ...]:
+        """What the prior and each of the factors, in order, is multiplied by."""
+        return (1.0,) * (1 + len(self.factors))
 
     def factor_of(self, name: str) -> Factor | None:
         """What is believed of one attribute by itself."""
@@ -184,8 +185,9 @@ class Model(Answers):
         return tuple(f for f in self.factors if isinstance(f, WordWeights))
 
     def word_speakers(self, name: str) -> tuple[tuple[WordWeights, float], ...]:
-        """The factors of a text column, each with its power; several where models are pooled."""
-        return tuple((text, self.power_of(name)) for text in self.texts if text.name == name)
+        """The terms of a text column, each with its power; several where models are pooled."""
+        powered = self.score.powered if isinstance(self.score, Sum) else []
+        return tuple((term, power) for term, power in powered if isinstance(term, WordWeights) and term.name == name)
 
     def only(self, names: Collection[str]) -> Model:
         """The model with the factors of these names alone."""
@@ -217,14 +219,13 @@ class Model(Answers):
         from likely.models.working.working import evidence_working, product_working
 
         if self.factored:
-            powers = [self.power_of(name) for name in ("", *(f.name for f in self.factors))]
-            logs = self.terms(batch).array[0][: len(powers)]
-            return product_working(self.classes, self.prior, self.factors, powers, logs, batch, row, posterior)
+            logs = self.terms(batch).array[0][: len(self.powers)]
+            return product_working(self.classes, self.prior, self.factors, self.powers, logs, batch, row, posterior)
         try:
             terms = self.terms(batch)
         except SettingError:
             return None
-        return evidence_working(self.classes, terms.names, terms.array[0], terms.first, terms.last, row, posterior)
+        return evidence_working(self.classes, terms.names, terms.array[0], terms.last, row, posterior)
 
     @property
     def workless(self) -> str:

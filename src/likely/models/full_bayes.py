@@ -12,8 +12,8 @@ import numpy as np
 from likely.errors import SettingError, shown
 from likely.models.contracts import Model
 from likely.models.factors.bins import ValueTally, edges_of, rule_for
-from likely.models.factors.joint import CellSettings, CutSettings, JointCounts, binned_joint_table, table
-from likely.models.factors.normal import CovarianceSettings, NormalFactor, normal, scatter
+from likely.models.factors.joint import CellSettings, CutSettings, binned_joint_table, table
+from likely.models.factors.normal import CovarianceSettings, normal, scatter
 from likely.models.fractions import Quotient, log_of
 from likely.models.model import learnable
 from likely.models.posterior import Posterior
@@ -47,94 +47,85 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# The model of a multivariate normal density for each class: scores, samples and what it shows. Knows no settings.
+# The model of all attributes together: a normal density or a joint table for each class. Knows no settings.
 
 WIDE = 12
 """More attributes than this and a covariance is no table for people."""
+SHOWN = 20
+"""So many cells are shown."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Normals(Model):
-    """log P(class) + log density of the row's numbers given the class."""
+class JointModel(Model):
+    """log P(class) + log P(row | class), by one term of all attributes; missing cells are summed or integrated out."""
 
     prior: tuple[Quotient, ...]
     log_prior: NDArray[np.float64]
-    normal: NormalFactor
+    joint: MultivariateNormal | JointTable
     generative: ClassVar[bool] = True
 
-    def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working:
-        """P(class) times the density at the point, and what that is made of."""
-        density = np.zeros((1, len(self.classes)))
-        if self.normal.names:
-            self.normal.add(batch, density)
-        return joint_working(self, self.normal, density[0], batch, row, posterior)
+    @property
+    def pooled(self) -> bool:
+        """Whether classes share one covariance, so that what tells them apart is a sum over attributes."""
+        return isinstance(self.joint, MultivariateNormal) and self.joint.pooled
 
     @cached_property
     def score(self) -> Score:
-        """log P(class) + log density of the numbers; missing cells are integrated out."""
-        return Sum(self.log_prior, (self.normal,) if self.normal.names else (), whole=not self.normal.pooled)
+        """log P(class) + log P(row | class)."""
+        return Sum(self.log_prior, (self.joint,) if self.joint.names else (), whole=not self.pooled)
 
-    def exhibits(self) -> tuple[Exhibit, ...]:
-        return tuple(means_and_covariances(self.normal, self.classes))
-
-    def sample(self, rows: int, seed: int = 0) -> DrawnRows:
-        """Rows drawn from the model: a class by its prior, then its numbers together."""
-        group, rng = draw_classes(self.prior, rows, seed)
-        table: dict[str, list[Any]] = {}
-        for name, cells in zip(self.normal.names, self.normal.draw(group, rng).T, strict=True):
-            table[name] = number_cells(cells, self.schema[name].kind)
-        return ordered(self, group, table)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Discriminant(Normals):
-    """Normal densities with one covariance for all classes: what tells classes apart is a sum over attributes."""
-
-    def hyperplane(self) -> tuple[NDArray[np.float64], float]:
-        """Weights and constant of log P(second class | row) - log P(first class | row), for one covariance."""
-        return self._hyperplane(1, 0)
-
-    def _hyperplane(self, a: int, b: int) -> tuple[NDArray[np.float64], float]:
-        """Weights and constant of log P(class a | row) - log P(class b | row)."""
-        mean, deviation = self.normal.mean, self.normal.deviation[0]
-        apart, middle = (mean[a] - mean[b]) / deviation, (mean[b] + mean[a]) / 2
-        weights = np.linalg.solve(self.normal.correlation[0], apart) / deviation
-        return weights, float(self.log_prior[a] - self.log_prior[b] - weights @ middle)
+    def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working:
+        """P(class) times the density at the point, or P(cells | class) of the table, and what that is made of."""
+        terms = [self.log_prior]
+        if self.joint.names:
+            logs = np.zeros((1, len(self.classes)))
+            self.joint.add(batch, logs)
+            terms.append(logs[0])
+        factors = (self.joint,)[: len(terms) - 1]
+        powers = [1.0] * len(terms)
+        return product_working(self.classes, self.prior, factors, powers, np.stack(terms), batch, row, posterior)
 
     def plane_between(self, first: str, second: str) -> Plane:
-        """Where both classes are as probable, all numbers being known."""
-        weights, constant = self._hyperplane(self.classes.index(first), self.classes.index(second))
-        named = tuple((name, "", float(w)) for name, w in zip(self.normal.names, weights, strict=True))
-        return Plane(first, second, constant, named)
+        """Where both classes are as probable, all numbers being known; of one covariance for all classes."""
+        if not isinstance(self.joint, MultivariateNormal) or not self.joint.pooled:
+            return super().plane_between(first, second)
+        a, b = self.classes.index(first), self.classes.index(second)
+        mean, deviation = self.joint.mean, self.joint.deviation[0]
+        apart, middle = (mean[a] - mean[b]) / deviation, (mean[b] + mean[a]) / 2
+        weights = np.linalg.solve(self.joint.correlation[0], apart) / deviation
+        named = tuple((name, "", float(w)) for name, w in zip(self.joint.names, weights, strict=True))
+        return Plane(first, second, float(self.log_prior[a] - self.log_prior[b] - weights @ middle), named)
 
     def exhibits(self) -> tuple[Exhibit, ...]:
-        names, out = self.normal.names, means_and_covariances(self.normal, self.classes, pooled=True)
-        if names and len(self.classes) == 2:
-            weights, constant = self.hyperplane()
+        """Means and covariances, and the hyperplane between two classes; or the cells that weigh most."""
+        if isinstance(self.joint, JointTable):
+            return cells_that_weigh(self.joint, self.classes, "The cells")
+        tables = means_and_covariances(self.joint, self.classes, self.pooled)
+        if self.pooled and self.joint.names and len(self.classes) == 2:
             first, second = self.classes
-            rows = (("constant", constant), *((n, float(w)) for n, w in zip(names, weights, strict=True)))
+            plane = self.plane_between(second, first)
+            rows = (("constant", plane.constant), *((name, weight) for name, _, weight in plane.weights))
             title = f"Hyperplane: {second} where constant + sum of weight * value > 0, else {first}"
-            out.append(Exhibit(title, ("attribute", "weight"), rows))
-        return tuple(out)
+            tables.append(Exhibit(title, ("attribute", "weight"), rows))
+        return tuple(tables)
+
+    def sample(self, rows: int, seed: int = 0) -> DrawnRows:
+        """Rows drawn from the model: a class by its prior, then its cells together."""
+        rng, chances = chance(rows, seed), np.array([float(p) for p in self.prior])
+        group = rng.choice(len(self.prior), int(rows), p=chances / chances.sum()).astype(np.intp)
+        cells = self.joint.draw(group, rng)
+        columns = cells if isinstance(cells, dict) else dict(zip(self.joint.names, cells.T, strict=True))
+        out: dict[str, list[Any]] = {}
+        for column in self.schema.columns:
+            if column.role == "target":
+                out[column.name] = np.array(self.classes, object)[group].tolist()
+            elif column.name in columns:
+                drawn = columns[column.name]
+                out[column.name] = drawn if isinstance(drawn, list) else number_cells(drawn, column.kind)
+        return out
 
 
-def joint_working(
-    model: Model,
-    joint: JointTable | MultivariateNormal,
-    logs: NDArray[np.float64],
-    batch: Batch,
-    row: Mapping[str, object],
-    posterior: Posterior,
-) -> Working:
-    """The prior times one factor of all attributes, which has these logs."""
-    factors = (joint,) if joint.names else ()
-    assert model.log_prior is not None
-    terms = np.stack([model.log_prior, logs])[: 1 + len(factors)]
-    powers = [1.0] * len(terms)
-    return product_working(model.classes, model.prior, factors, powers, terms, batch, row, posterior)
-
-
-def means_and_covariances(normal: NormalFactor, classes: tuple[str, ...], pooled: bool = False) -> list[Exhibit]:
+def means_and_covariances(normal: MultivariateNormal, classes: tuple[str, ...], pooled: bool = False) -> list[Exhibit]:
     """The parameters of a normal density for each class, as tables for people."""
     names, shown = normal.names, [c or "(all)" for c in classes]
     out = [Exhibit("Means", ("class", *names), _rows(shown, normal.mean))] if names else []
@@ -147,67 +138,11 @@ def means_and_covariances(normal: NormalFactor, classes: tuple[str, ...], pooled
     return out
 
 
-def draw_classes(prior: tuple[Quotient, ...], rows: int, seed: int) -> tuple[NDArray[np.intp], np.random.Generator]:
-    """A class for each row, by its prior, and what to draw the rest with."""
-    rng, chances = chance(rows, seed), np.array([float(p) for p in prior])
-    return rng.choice(len(prior), int(rows), p=chances / chances.sum()).astype(np.intp), rng
-
-
-def ordered(model: Model, group: NDArray[np.intp], table: Mapping[str, list[Any]]) -> DrawnRows:
-    """The drawn columns in the order of the schema, with the target where there is one."""
-    out: dict[str, list[Any]] = {}
-    for column in model.schema.columns:
-        if column.role == "target":
-            out[column.name] = np.array(model.classes, object)[group].tolist()
-        elif column.name in table:
-            out[column.name] = table[column.name]
-    return out
-
-
 def _rows(names: Any, table: NDArray[np.float64]) -> tuple[tuple[str | float, ...], ...]:
     return tuple((name, *(float(v) for v in row)) for name, row in zip(names, table, strict=True))
 
 
-# The model of a joint table of levels for each class: scores, samples and what it shows. Knows no settings.
-
-SHOWN = 20
-"""So many cells are shown."""
-
-
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class JointModel(Model):
-    """log P(class) + log P(row of levels | class); missing cells are summed over."""
-
-    prior: tuple[Quotient, ...]
-    log_prior: NDArray[np.float64]
-    table: JointCounts
-    generative: ClassVar[bool] = True
-
-    def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working:
-        """P(class) times P(cells | class) of the joint table, as counted."""
-        cells = np.zeros((1, len(self.classes)))
-        if self.table.names:
-            self.table.add(batch, cells)
-        return joint_working(self, self.table, cells[0], batch, row, posterior)
-
-    @cached_property
-    def score(self) -> Score:
-        """log P(class) + log P(row | class)."""
-        return Sum(self.log_prior, (self.table,) if self.table.names else (), whole=True)
-
-    def sample(self, rows: int, seed: int = 0) -> DrawnRows:
-        """Rows drawn from the model: a class by its prior, then a cell of the table."""
-        group, rng = draw_classes(self.prior, rows, seed)
-        drawn = self.table.draw(group, rng).items()
-        cells = {n: v if isinstance(v, list) else number_cells(v, self.schema[n].kind) for n, v in drawn}
-        return ordered(self, group, cells)
-
-    def exhibits(self) -> tuple[Exhibit, ...]:
-        """The cells that weigh most."""
-        return cells_that_weigh(self.table, self.classes, "The cells")
-
-
-def cells_that_weigh(table: JointCounts, classes: tuple[str, ...], what: str) -> tuple[Exhibit, ...]:
+def cells_that_weigh(table: JointTable, classes: tuple[str, ...], what: str) -> tuple[Exhibit, ...]:
     """The cells that weigh most, as a table for people."""
     if not table.names or not len(table.codes):
         return ()
@@ -274,7 +209,7 @@ class FullBayes(Settings):
     def _has_bins(self, schema: Schema) -> bool:
         return self.density == "table" and any(c.kind in ("number", "date") for c in schema.attributes)
 
-    def learn(self, summary: Summary) -> Normals | JointModel:
+    def learn(self, summary: Summary) -> JointModel:
         """Derive the model. Changes nothing; other settings can be tried on the same summary."""
         summary = learnable(summary)
         kind = density_kind(summary.schema, self.density)
@@ -286,13 +221,13 @@ class FullBayes(Settings):
         if kind == "normal":
             settings = CovarianceSettings(self.variance, self.variance_floor, self.shrinkage)
             found = normal(scatter(summary), summary.classes, settings, pooled=False)
-            return Normals(**about, normal=found, notes=found.notes)
+            return JointModel(**about, joint=found, notes=found.notes)
         how = CellSettings(self.pseudo_count, self.unseen == "reserve")
         if self._has_bins(summary.schema):
             cells, notes = binned_joint_table(summary, how, CutSettings(self._edges, self.bins_closed))
         else:
             cells, notes = table(summary, how)
-        return JointModel(**about, table=cells, notes=tuple(notes), refuse_unseen=self.unseen == "error")
+        return JointModel(**about, joint=cells, notes=tuple(notes), refuse_unseen=self.unseen == "error")
 
     def _edges(self, name: str, tally: ValueTally) -> NDArray[np.float64]:
         return edges_of(tally, rule_for(self.bins, name), self.bin_count, self.bins_closed)
@@ -370,18 +305,18 @@ class LinearDiscriminant(Settings):
         """Sums of products."""
         return needs_of("normal", schema)
 
-    def learn(self, summary: Summary) -> Discriminant:
+    def learn(self, summary: Summary) -> JointModel:
         """Derive the model. Changes nothing; other settings can be tried on the same summary."""
         summary = learnable(summary)
         refuse_others("LinearDiscriminant", "normal", summary.schema)
         prior = prior_quotients(summary, self.prior, self.prior_pseudo_count)
         settings = CovarianceSettings(self.variance, self.variance_floor, self.shrinkage)
         found = replace(normal(scatter(summary), summary.classes, settings, pooled=True), pooled=True)
-        return Discriminant(
+        return JointModel(
             learner=self,
             summary=summary,
             prior=prior,
             log_prior=log_of(prior),
-            normal=found,
+            joint=found,
             notes=found.notes,
         )

@@ -17,9 +17,9 @@ from likely.apply.decide.priors import describer_sentence, unwrap
 from likely.errors import InputError, SettingError, shown
 from likely.machinery.arrays import Floats
 from likely.models.contracts import Model, setting_of
-from likely.models.factors.normal import patterns
 from likely.models.model import numbered
 from likely.models.posterior import Posterior
+from likely.models.shapes import patterns
 from likely.table.batch import MISSING_CODE, Batch, Codes
 from likely.table.open import open_source
 

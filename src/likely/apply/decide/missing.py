@@ -13,7 +13,6 @@ from likely.apply.decide.priors import Wrapper, wrap
 from likely.errors import SettingError, shown
 from likely.machinery.arrays import Floats
 from likely.models.contracts import Model, Terms, setting_of
-from likely.models.factors.normal import patterns
 from likely.models.learning import begin
 from likely.models.posterior import Matrix, Posterior
 from likely.models.shapes import (
@@ -27,6 +26,7 @@ from likely.models.shapes import (
     Score,
     Sum,
     Tree,
+    patterns,
     sum_of,
 )
 from likely.models.working.records import Step, Working, clean, signed

@@ -18,7 +18,7 @@ from likely.models.fractions import Quotient, as_written, log_of
 from likely.models.pool.members import learner_titles
 from likely.models.posterior import Posterior
 from likely.models.prior import TOLERANCE
-from likely.models.shapes import Exhibit, Score, shift
+from likely.models.shapes import Exhibit, Score, WordWeights, shift
 from likely.models.working.records import Step, Working
 from likely.models.working.working import by_class, multiplied
 from likely.table.batch import Batch
@@ -49,8 +49,12 @@ class Wrapper(Model):
     def why_undecided(self, batch: Batch) -> str:
         return self.inner.why_undecided(batch)
 
-    def power_of(self, name: str) -> float:
-        return self.inner.power_of(name)
+    @property
+    def powers(self) -> tuple[float, ...]:
+        return self.inner.powers
+
+    def word_speakers(self, name: str) -> tuple[tuple[WordWeights, float], ...]:
+        return self.inner.word_speakers(name)
 
     def cell_tables(self) -> tuple[Exhibit, ...]:
         return self.inner.cell_tables()

@@ -478,9 +478,9 @@ class _Search:
     ) -> tuple[Pick, bool]:
         # Added up without the attributes that may change: taking -inf away again would not bring anything back.
         terms = self.model.terms(self.row.batch)
-        last = len(terms.names) - (terms.last != "attribute")
-        kept = [k for k, n in enumerate(terms.names[:last]) if k == 0 or n not in {c.name for c in found}]
-        fixed = terms.array[0][kept].sum(axis=0)
+        changing = {choice.name for choice in found}
+        staying = [0, *(k for k, line in enumerate(terms.lines, 1) if line.name not in changing)]
+        fixed = terms.array[0][staying].sum(axis=0)
         best: Pick = ()
         sure, most = True, len(found)
         for code in sorted(wanted.tolist(), key=lambda c: (-self.totals[c], c)):

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 
 from likely.machinery.arrays import Floats, Longs
-from likely.models.factors.normal import patterns
 from likely.models.shapes import (
     BinTable,
     Block,
@@ -23,6 +22,7 @@ from likely.models.shapes import (
     Presence,
     Ratios,
     bin_of,
+    patterns,
 )
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary

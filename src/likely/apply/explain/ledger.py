@@ -242,8 +242,8 @@ class Ledger:
         """The entries as they are shown: what comes before any value first, then those that weigh most."""
         if self.order == "schema":
             return self.entries
-        first = [e for e in self.entries if e.kind in ("prior", "constant")]
-        rest = [e for e in self.entries if e.kind not in ("prior", "constant")]
+        first = [e for e in self.entries if e.kind == "prior"]
+        rest = [e for e in self.entries if e.kind != "prior"]
         return (*first, *sorted(rest, key=lambda e: -math.inf if e.log_ratio is None else -abs(e.log_ratio)))
 
     def evidence(self, entry: Entry) -> float | None:
@@ -349,7 +349,7 @@ def heading(entry: Entry) -> str:
         return clean(entry.name if entry.state == "missing" or entry.cell is None else entry.cell, 60)
     if entry.kind == "value":
         return clean(entry.name) if entry.state == "missing" else f"{clean(entry.name)}={clean(entry.cell)}"
-    names = {"prior": "before any value", "constant": "constant", "all": "all values together", "rest": "the rest"}
+    names = {"prior": "before any value", "all": "all values together", "rest": "the rest"}
     return names.get(entry.kind) or clean(entry.name)
 
 
@@ -377,7 +377,7 @@ def saying(ledger: Ledger, entry: Entry) -> str:
     else:
         side = of if log > 0 else other
         ratio = f"{times(abs(log))} as likely"
-        what = f"{side} is {ratio}" if entry.kind in ("prior", "constant") else f"speaks for {side}: {ratio}"
+        what = f"{side} is {ratio}" if entry.kind == "prior" else f"speaks for {side}: {ratio}"
     return ", ".join(part for part in (state, what, entry.note) if part)
 
 

@@ -15,20 +15,8 @@ from likely.apply.explain.row import QueryRow, State
 from likely.errors import SettingError, shown
 from likely.machinery.arrays import Floats
 from likely.models.contracts import Model
-from likely.models.shapes import (
-    Axis,
-    Block,
-    Column,
-    Graph,
-    JointTable,
-    MultivariateNormal,
-    PairTable,
-    Score,
-    TreeSum,
-    WordWeights,
-    graph_of,
-    sum_of,
-)
+from likely.models.shapes import Axis, Column, Curve, Graph, Opaque, PairTable, TreeSum, WordWeights, graph_of
+from likely.models.shapes.lines import Line, Work
 from likely.table.words import Tokens
 
 # A text with its words marked: where each word stands in it, and what it says. Knows one text; no model, no
@@ -185,7 +173,7 @@ def _stretches(text: str, window: Span, marks: Sequence[tuple[int, int, float]])
 
 # The score of a row taken apart: a piece for the prior and for each attribute or block, words of texts as parts.
 
-Kind = Literal["prior", "constant", "value", "block", "all", "part", "rest"]
+Kind = Literal["prior", "value", "block", "all", "part", "rest"]
 
 
 @dataclass(frozen=True)
@@ -209,98 +197,74 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Evidence
         terms = model.terms(row.batch)
     except SettingError as error:
         return _whole(model, joint), str(error)
-    array, last = terms.array[0], len(terms.names) - (terms.last != "attribute")
-    pieces = [EvidencePiece("", terms.first, array[0])]
-    factors = {factor.name: factor for factor in model.factors}
-    shape = model.shape()
-    graph = None if shape is None else graph_of(shape)
-    sets, blocks = ({}, {}) if shape is None else (_sets(shape), _blocks(shape))
-    alone = _alone(model, row, shape)
-    found: dict[str, EvidencePiece] = {}
+    array, graph = terms.array[0], graph_of(model.score)
+    by_attribute: dict[str, EvidencePiece] = {}
     together: dict[tuple[str, ...], Floats] = {}
     wholes: list[EvidencePiece] = []
-    for name, logs in zip(terms.names[1:last], array[1:last], strict=True):
-        factor = factors.get(name)
-        if speakers := model.word_speakers(name):
-            found[name] = _of_text(speakers, logs, row)
-        elif isinstance(factor, Column):
-            found[name] = _of_column(factor, logs, row, model.power_of(name))
-        elif factor is not None:
-            found.update(dict.fromkeys(factor.names, _of_block(name, factor.names, logs, row)))
-        elif name in sets:  # what several say beyond what each says by itself
-            known = tuple(axis.name for axis in sets[name] if _has_code(axis, row.states[axis.name]))
+    in_sets: set[str] = set()
+    in_blocks: set[str] = set()
+    alone = _alone(model, row, terms.lines)
+    for k, (line, logs) in enumerate(zip(terms.lines, array[1:], strict=False)):
+        name, term = line.name, line.parts[-1].term
+        if isinstance(term, WordWeights):
+            by_attribute[name] = _of_text([(part.term, part.power) for part in line.parts], logs, row)
+        elif isinstance(term, (PairTable, TreeSum)):  # what several say beyond what each says by itself
+            in_sets.update(term.names)
+            known = tuple(axis.name for axis in term.axes if _has_code(axis, row.states[axis.name]))
             for one in known if len(known) > 1 else ():  # what it says of one alone belongs to that one
-                own = alone.get((name, one))
-                if own is not None and own.any():
-                    together[(one,)] = together[(one,)] + own if (one,) in together else own
-                    logs = logs - own
+                share = alone.get((k, one))
+                if share is not None and share.any():
+                    together[(one,)] = together[(one,)] + share if (one,) in together else share
+                    logs = logs - share
             if known:  # a larger set may still speak of those that are known
                 together[known] = together[known] + logs if known in together else logs
-        elif name in blocks:  # that of a member of a pool
-            wholes.append(_of_block(name, blocks[name], logs, row))
-        elif name not in row.states:  # a member of a pool that takes all values together
+        elif isinstance(term, Opaque):  # a member of a pool that takes all values together
             wholes += [EvidencePiece(name, "block", logs)] if logs.any() else []
-        else:
-            note = _note(graph, name, row, logs)
-            found[name] = EvidencePiece(name, "value", logs, row.cells.get(name), row.states[name], note)
+        elif line.parts[-1].share is not None or isinstance(term, (Column, Curve)):
+            by_attribute[name] = _of_value(line, logs, row, _note(graph, name, row, logs))
+        elif model.factored:
+            by_attribute.update(dict.fromkeys(term.names, _of_block(name, term.names, logs, row)))
+        else:  # that of a member of a pool
+            in_blocks.update(term.names)
+            wholes.append(_of_block(name, term.names, logs, row))
     for (name, *others), logs in together.items():
-        if not others and name in found:
-            found[name] = replace(found[name], logs=found[name].logs + logs)
+        if not others and name in by_attribute:
+            by_attribute[name] = replace(by_attribute[name], logs=by_attribute[name].logs + logs)
         elif not others and logs.any():
-            found[name] = EvidencePiece(name, "value", logs, row.cells.get(name), row.states[name])
-    nothing = np.zeros(len(model.classes))
-    shared = {axis.name for axes in sets.values() for axis in axes}
-    spoken_for = {name for members in blocks.values() for name in members}
+            by_attribute[name] = EvidencePiece(name, "value", logs, row.cells.get(name), row.states[name])
+    pieces = [EvidencePiece("", "prior", array[0])]
     for column in model.schema.attributes:
-        if column.name in spoken_for and column.name not in found:
+        if column.name in in_blocks and column.name not in by_attribute:
             continue  # what it says is in the line of its block
-        out = "is not in the model, so it is ignored"
-        if column.name in shared:
-            out = "says nothing on its own, only together with others"
-        unused = EvidencePiece(column.name, "value", nothing, row.cells.get(column.name), row.states[column.name], out)
-        piece = found.get(column.name, unused)
+        piece = by_attribute.get(column.name) or _of_silent(column.name, column.name in in_sets, row, array[0])
         if not any(piece is p for p in pieces):  # a block stands where its first attribute does
             pieces.append(piece)
     # Of a pair of which one is unknown nothing is left; it has no line.
     pieces += [_of_set(names, logs, row) for names, logs in together.items() if len(names) > 1]
     pieces += wholes
     # What normalises scores, or a density that all classes share, is the same for all: it is no evidence.
-    if terms.last == "evidence" or (terms.last == "rounding" and _differs(array)):
+    if terms.last == "rounding" and _differs(array):
         pieces.append(EvidencePiece("", "rest", array[-1]))
     return pieces, None
 
 
-def _alone(model: Model, row: QueryRow, shape: Score | None) -> dict[tuple[str, str], Floats]:
-    """What each larger set says of each of its attributes alone, against knowing none: by set and attribute."""
-    whole = None if shape is None else sum_of(shape)
-    larger = {t.name: t.axes for t in (() if whole is None else whole[0].terms) if isinstance(t, TreeSum)}
-    wanted = {axis.name for axes in larger.values() for axis in axes}
-    names = [name for name in row.states if name in wanted and row.cells.get(name) is not None]
+def _alone(model: Model, row: QueryRow, lines: Sequence[Line]) -> dict[tuple[int, str], Floats]:
+    """What each larger set says of each of its attributes alone, against knowing none: by line and attribute."""
+    larger = {k: line for k, line in enumerate(lines) if isinstance(line.parts[-1].term, TreeSum)}
+    in_sets = {name for line in larger.values() for name in line.parts[-1].term.names}
+    names = [name for name in row.states if name in in_sets and row.cells.get(name) is not None]
     if not names:
         return {}
     cells = {name: [row.cells[name] if name == other else None for other in (*names, None)] for name in names}
     (batch,) = model.batches(cells)
-    terms, out = model.terms(batch), {}
-    for k, called in enumerate(terms.names):
+    work, out = Work(batch), {}
+    for k, line in larger.items():
+        logs = np.zeros((1, batch.rows, len(model.classes)))
+        line.add_apart(work, logs)
         for place, name in enumerate(names):
-            if called in larger and any(axis.name == name for axis in larger[called]):
-                out[called, name] = terms.array[place, k] - terms.array[-1, k]
+            if name in line.parts[-1].term.names:
+                out[k, name] = logs[0, place] - logs[0, -1]
     return out
-
-
-def _sets(shape: Score) -> dict[str, tuple[Axis, ...]]:
-    """The attributes of each term that stands beside those of its attributes."""
-    whole = sum_of(shape)
-    terms = () if whole is None else whole[0].terms
-    return {term.name: term.axes for term in terms if isinstance(term, (PairTable, TreeSum))}
-
-
-def _blocks(shape: Score) -> dict[str, tuple[str, ...]]:
-    """The attributes of each term that takes several together."""
-    whole = sum_of(shape)
-    terms = () if whole is None else whole[0].terms
-    joint = (Block, JointTable, MultivariateNormal)
-    return {" & ".join(term.names): term.names for term in terms if isinstance(term, joint)}
 
 
 def _has_code(axis: Axis, state: State) -> bool:
@@ -320,12 +284,18 @@ def _differs(array: Floats) -> bool:
     return not (np.isfinite(array[-1]).all() and np.ptp(array[-1]) <= rounding)
 
 
-def _of_column(factor: Column, logs: Floats, row: QueryRow, power: float) -> EvidencePiece:
-    """An attribute by itself; where its factor can tell parts of the value apart, with these."""
-    name, state = factor.name, row.states[factor.name]
-    told, each = factor.parts(row.batch.cells[name]) or ((), ())
-    parts = tuple(EvidencePiece(str(t), "part", power * np.asarray(v)) for t, v in zip(told, each, strict=True))
-    return EvidencePiece(name, "value", logs, row.cells.get(name), state, "", parts)
+def _of_value(line: Line, logs: Floats, row: QueryRow, note: str) -> EvidencePiece:
+    """An attribute by itself; where its term can tell parts of the value apart, with these."""
+    (*others, last), cells = line.parts, row.batch.cells[line.name]
+    labels, each = (not others and isinstance(last.term, Column) and last.term.parts(cells)) or ((), ())
+    parts = tuple(EvidencePiece(str(t), "part", last.power * np.asarray(v)) for t, v in zip(labels, each, strict=True))
+    return EvidencePiece(line.name, "value", logs, row.cells.get(line.name), row.states[line.name], note, parts)
+
+
+def _of_silent(name: str, in_set: bool, row: QueryRow, like: Floats) -> EvidencePiece:
+    """An attribute without a line of its own."""
+    note = "says nothing on its own, only together with others" if in_set else "is not in the model, so it is ignored"
+    return EvidencePiece(name, "value", np.zeros_like(like), row.cells.get(name), row.states[name], note)
 
 
 def _of_text(speakers: Sequence[tuple[WordWeights, float]], logs: Floats, row: QueryRow) -> EvidencePiece:

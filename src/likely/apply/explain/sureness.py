@@ -229,14 +229,13 @@ class _Draws:
     def __init__(self, model: Model, draws: int, seed: int) -> None:
         self.model, self.draws, self.seed = model, draws, seed
         self.prior, self.cases = self._prior()
-        found = (doubt_of(f, model.summary, draws, (seed, k)) for k, f in enumerate(model.factors, 1))
-        self.doubts = [doubt for doubt in found if doubt is not None]
-        self.powers = [model.power_of(doubt.name) for doubt in self.doubts]
+        each = (doubt_of(f, model.summary, draws, (seed, k)) for k, f in enumerate(model.factors, 1))
+        self.doubts = [doubt for doubt in each if doubt is not None]  # of every factor: `unsure` says where not
 
     def _prior(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Draws of log P(class), up to a constant, (classes, draws), and the rows behind each; as given, if given."""
         model = self.model
-        power, counted = model.power_of(""), model.prior_rows()
+        power, counted = model.powers[0], model.prior_rows()
         if counted is None:
             assert model.log_prior is not None
             return np.repeat(power * model.log_prior[:, None], self.draws, axis=1), np.full(len(model.classes), np.inf)
@@ -279,7 +278,7 @@ class _Draws:
         joint = np.repeat(self.prior[None], batch.rows, axis=0)
         room = [np.broadcast_to(variance(self.prior), found.shape)]
         cases = [np.broadcast_to(self.cases, found.shape)]
-        for doubt, power in zip(self.doubts, self.powers, strict=True):
+        for doubt, power in zip(self.doubts, self.model.powers[1:], strict=True):
             drawn = doubt.draw(batch)
             if power:
                 joint += drawn.terms if power == 1.0 else power * drawn.terms

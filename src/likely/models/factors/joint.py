@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.models.factors.bins import ValueTally, least_of_bins, read_tally
 from likely.models.factors.categorical import domain
-from likely.models.factors.normal import patterns
-from likely.models.fractions import Quotient, as_written, log_fraction
+from likely.models.fractions import as_written
 from likely.models.settings import Closed
 from likely.models.shapes import JointTable, bin_names, bin_of
 from likely.sums.columns.counts import Counts
@@ -24,147 +23,13 @@ from likely.sums.exact import Exact
 from likely.sums.rows.pairs import Cells
 from likely.sums.rows.rows import Rows
 from likely.sums.summary import Summary
-from likely.table.batch import Batch
 from likely.table.labels import Labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# The joint table: P(row of levels | class) for every cell of the product of the domains, from counts of whole rows.
-
-HELD = 1 << 23
-"""Numbers (64 MB) that tables of patterns of missing cells may take, kept for the next batch."""
-
-
-@dataclass(frozen=True)
-class Part:
-    """The table over some of the attributes: the cells as paths of sorted steps, and log P(cell | class)."""
-
-    steps: tuple[tuple[NDArray[np.int64], int], ...]
-    """For each attribute: the sorted values of path * size + code that some row has, and size."""
-    log_table: NDArray[np.float64]
-    """(cells + 1, classes); the last row is for cells that no row has."""
-
-    def find(self, codes: NDArray[np.int64]) -> NDArray[np.intp]:
-        """The place of each row of codes in `log_table`."""
-        path = np.zeros(len(codes), np.int64)
-        lost = np.zeros(len(codes), np.bool_)
-        for column, (known, size) in zip(codes.T, self.steps, strict=True):
-            wanted = path * size + column
-            path = np.searchsorted(known, wanted).astype(np.int64)
-            lost |= path == len(known)
-            path[lost] = 0
-            lost |= known[path] != wanted if len(known) else True
-        return np.where(lost, len(self.log_table) - 1, path).astype(np.intp)
-
-
-@dataclass(frozen=True)
-class JointCounts(JointTable):
-    """(n + pseudo-count) / (N + pseudo-count * cells) for each cell, N being the complete rows of the class."""
-
-    names: tuple[str, ...]
-    labels: tuple[Labels, ...]
-    reserve: bool
-    """Whether each domain has one more level, for all that training did not have."""
-    codes: NDArray[np.int64]
-    """(cells that some row has, attributes)"""
-    counts: Exact
-    """(those cells, classes)"""
-    extra: Fraction
-    """The pseudo-count of a cell."""
-    missing_is_level: bool = False
-    """Whether each domain has one more level, the last, for a cell that is missing."""
-    starts: tuple[NDArray[np.float64] | None, ...] = ()
-    """Where numbers are cut into bins; None for an attribute of levels."""
-    ends: tuple[tuple[float, float] | None, ...] = ()
-    """The least and the greatest value of each such number in training."""
-    _parts: dict[bytes, Part] = field(default_factory=dict, repr=False)
-
-    def part(self, places: NDArray[np.intp]) -> Part:
-        """The table summed over all attributes but those at `places`."""
-        key = places.tobytes()
-        found = self._parts.get(key)
-        if found is None:
-            found = self._summed(places)
-            size = self.codes.size + self.counts.shape[0] * self.counts.shape[1]
-            if (len(self._parts) + 1) * size <= HELD or not self._parts:
-                self._parts[key] = found
-        return found
-
-    def _summed(self, places: NDArray[np.intp]) -> Part:
-        steps, path = [], np.zeros(len(self.codes), np.int64)
-        for place in places.tolist():
-            size = self.sizes[place]
-            known, path = np.unique(path * size + self.codes[:, place], return_inverse=True)
-            path = path.reshape(-1).astype(np.int64)
-            steps.append((known, size))
-        cells = int(path.max()) + 1 if len(path) else 0
-        counts = self.counts.scattered(path.astype(np.intp), 0, cells + 1)
-        # Each cell of the part stands for so many of the whole, and has the pseudo-counts of all of them.
-        others = math.prod(size for k, size in enumerate(self.sizes) if k not in set(places.tolist()))
-        return Part(tuple(steps), self._logs(counts, self.extra * others))
-
-    def _logs(self, counts: Exact, extra: Fraction) -> NDArray[np.float64]:
-        with np.errstate(divide="ignore"):
-            try:
-                tops: NDArray[np.float64] = np.log(counts.floats() + float(extra))
-            except OverflowError:  # beyond a double, where no count is felt
-                tops = np.full(counts.shape, log_fraction(extra))
-        logs: NDArray[np.float64] = tops - self.log_totals
-        return logs
-
-    def add(self, batch: Batch, out: NDArray[np.float64]) -> None:
-        """Add log P(the cells that are there | class) to each row of `out`."""
-        codes = self.translated(batch)
-        for places, rows in patterns(codes >= 0):
-            if len(places):
-                part = self.part(places)
-                out[rows] += part.log_table[part.find(codes[np.ix_(rows, places)])]
-
-    def quotients(self, batch: Batch) -> tuple[Quotient, ...] | None:
-        """P(the cells of the first row that are there | class), exact; None where none is."""
-        codes = self.translated(batch)[0]
-        places = np.flatnonzero(codes >= 0)
-        if not len(places):
-            return None
-        same = np.flatnonzero((self.codes[:, places] == codes[places]).all(axis=1))
-        others = math.prod(size for k, size in enumerate(self.sizes) if codes[k] < 0)
-        tops = self.counts[same].sum(0).fractions() if len(same) else [Fraction(0)] * self.counts.shape[1]
-        whole = self.extra * self.cells
-        return tuple(Quotient(n + self.extra * others, t + whole) for n, t in zip(tops, self.totals(), strict=True))
-
-    def draw(self, group: NDArray[np.intp], rng: np.random.Generator) -> dict[str, list[Any] | NDArray[np.float64]]:
-        """A row of levels for each class in `group`: a cell that was counted, or, by the pseudo-counts, any cell.
-
-        A number is uniform within its bin; the end bins end with the values of training, NaN is a missing cell.
-        """
-        known = [len(names) + self.missing_is_level for names in self.labels]
-        out = np.column_stack([rng.integers(0, max(n, 1), len(group)) for n in known]) if known else group[:, None]
-        free, counts = self.extra * math.prod(known), self.counts.floats()
-        for k, total in enumerate(self.totals()):
-            rows = np.flatnonzero(group == k)
-            if not total:
-                continue
-            rows = rows[rng.random(len(rows)) < float(total / (total + free))]
-            chosen = rng.choice(len(counts), len(rows), p=counts[:, k] / counts[:, k].sum())
-            # A missing cell comes after all levels, whether one of them is reserved for others or not.
-            out[rows, : len(known)] = np.minimum(self.codes[chosen], np.array(known, np.int64) - 1)
-        return {name: self._cells_of(k, out[:, k], rng) for k, name in enumerate(self.names)}
-
-    def _cells_of(self, k: int, codes: NDArray[np.int64], rng: np.random.Generator) -> list[Any] | NDArray[np.float64]:
-        """Codes of attribute k as levels, or as numbers of its bins."""
-        starts = self.starts_of(k)
-        if starts is None:
-            return np.array([*self.labels[k].names, None], object)[codes].tolist()  # type: ignore[no-any-return]
-        least, greatest = self.ends[k] or (0.0, 0.0)
-        lows = np.concatenate([[least], starts])
-        highs = np.concatenate([np.nextafter(starts, -np.inf), [greatest]])
-        if len(starts):  # an end bin that no value of training fell into is the one number next to its edge
-            lows[0], highs[-1] = min(least, highs[0]), max(greatest, lows[-1])
-        inside = np.minimum(codes, len(starts))
-        at = rng.random(len(codes))
-        return np.where(codes > len(starts), np.nan, lows[inside] * (1 - at) + highs[inside] * at)
+# How a joint table is counted: from whole rows, with pseudo-counts.
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +45,7 @@ class CellSettings:
 
 def table(
     summary: Summary, settings: CellSettings, columns: tuple[str, ...] | None = None
-) -> tuple[JointCounts, list[str]]:
+) -> tuple[JointTable, list[str]]:
     """Derive the table of all nominal attributes, or of these, and what was special about it.
 
     Rows with a missing cell count in the prior alone, unless being missing is a level.
@@ -223,7 +88,7 @@ def table(
             notes.append(f"Rows of weight {lost:,.6g} lack a cell: they count in the prior, not in the joint table.")
     names, labels = tuple(name for _, name, _ in held), tuple(labels for _, _, labels in held)
     extra, counts_of = extra_of(settings, labels), counted.canonical()
-    return JointCounts(names, labels, settings.reserve, codes_of, counts_of, extra, settings.missing_is_level), notes
+    return JointTable(names, labels, settings.reserve, codes_of, counts_of, extra, settings.missing_is_level), notes
 
 
 def extra_of(settings: CellSettings, labels: tuple[Labels, ...]) -> Fraction:
@@ -257,7 +122,7 @@ class _Axis:
 
 def binned_joint_table(
     summary: Summary, settings: CellSettings, cut: CutSettings, columns: tuple[str, ...] | None = None
-) -> tuple[JointCounts, list[str]]:
+) -> tuple[JointTable, list[str]]:
     """Derive the table of all attributes but texts, or of these, and what was special about it."""
     rows = summary.more.get(request("rows", columns), summary.more.get("rows"))
     if not isinstance(rows, Rows):
@@ -309,7 +174,7 @@ def _table(
     classes: int,
     settings: CellSettings,
     notes: list[str],
-) -> JointCounts:
+) -> JointTable:
     """Count the rows of each cell in each class."""
     reserves = [settings.reserve and axis.starts is None for axis in axes]
     gone = [len(a.labels) + r if settings.missing_is_level else -1 for a, r in zip(axes, reserves, strict=True)]
@@ -325,7 +190,7 @@ def _table(
         if lost:
             notes.append(f"Rows of weight {lost:,.6g} lack a cell: they count in the prior, not in the joint table.")
     labels = tuple(axis.labels for axis in axes)
-    return JointCounts(
+    return JointTable(
         tuple(axis.name for axis in axes),
         labels,
         settings.reserve,

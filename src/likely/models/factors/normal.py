@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.models import kernels
 from likely.models.fractions import Quotient, as_written, log_of
 from likely.models.known import NormalKnowledge
 from likely.models.settings import Shrinkage, Variance
@@ -21,7 +20,6 @@ from likely.sums.columns.numbers import Numbers
 from likely.sums.contracts import request
 from likely.sums.rows.products import Products
 from likely.sums.summary import Summary
-from likely.table.batch import Batch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -130,28 +128,6 @@ def scatter(summary: Summary, columns: tuple[str, ...] | None = None) -> Scatter
     weight[i, j] = weight[j, i] = sums[: len(i)]
     second[i, j] = second[j, i] = sums[len(i) : 2 * len(i)]
     return Scatter(names, one, weight, sums[2 * len(i) :].reshape(size, size, groups), second)
-
-
-# Rows that lack the same cells, together: so that a model works once for each pattern and never row by row.
-
-
-def patterns(there: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """For each pattern of cells that are there: their columns, and the rows that have just these.
-
-    >>> [(c.tolist(), r.tolist()) for c, r in patterns(np.array([[True, True], [True, False], [True, True]]))]
-    [([0], [1]), ([0, 1], [0, 2])]
-    """
-    if not len(there):
-        return
-    if there.all():
-        yield np.arange(there.shape[1]), np.arange(len(there))
-        return
-    packed = np.packbits(there, axis=1)
-    _, first, which = np.unique(packed, axis=0, return_index=True, return_inverse=True)
-    which = which.reshape(-1)
-    order = np.argsort(which, kind="stable")
-    for k, rows in enumerate(np.split(order, np.cumsum(np.bincount(which))[:-1])):
-        yield np.flatnonzero(there[first[k]]), rows
 
 
 # The Gaussian factor: a normal density of one number for each class, from exact sums.
@@ -290,9 +266,6 @@ def known_shares(numbers: Numbers, pseudo_count: float) -> Presence:
 
 # The normal factor: a multivariate normal density of the numbers for each class, from exact sums of products.
 
-HELD = 1 << 22
-"""Numbers (32 MB) that decompositions of patterns of missing cells may take, kept for the next batch."""
-
 
 @dataclass(frozen=True, slots=True)
 class CovarianceSettings:
@@ -303,117 +276,7 @@ class CovarianceSettings:
     shrinkage: Shrinkage
 
 
-@dataclass(frozen=True)
-class NormalFactor(MultivariateNormal):
-    """covariance[i, j] = correlation[i, j] * deviation[i] * deviation[j] within each class.
-
-    Kept apart, because variances of numbers like 1e200 are out of a double's range.
-    """
-
-    names: tuple[str, ...]
-    mean: NDArray[np.float64]
-    """(classes, attributes)"""
-    deviation: NDArray[np.float64]
-    """(classes, attributes)"""
-    correlation: NDArray[np.float64]
-    """(classes, attributes, attributes), positive definite."""
-    least: NDArray[np.float64]
-    """The least eigenvalue of each class's correlations; no part of them has a smaller one."""
-    notes: tuple[str, ...] = ()
-    pooled: bool = False
-    """Whether all classes have one covariance: what tells them apart is then a sum over attributes."""
-    _parts: dict[bytes, list[tuple[NDArray[np.float64], float]]] = field(default_factory=dict, repr=False)
-
-    @property
-    def covariance(self) -> NDArray[np.float64]:
-        """(classes, attributes, attributes); infinite where a double does not reach."""
-        with np.errstate(over="ignore"):
-            unit = self.deviation[:, :, None] * self.deviation[:, None, :]
-            return np.multiply(self.correlation, unit, out=np.zeros_like(unit), where=self.correlation != 0)
-
-    def add(self, batch: Batch, out: NDArray[np.float64]) -> None:
-        """Add log density of the cells of each row that are there, given each class."""
-        self.add_points(self._points(batch), out)
-
-    def _points(self, batch: Batch) -> NDArray[np.float64]:
-        cells: list[Any] = [batch.cells[name] for name in self.names]
-        return np.column_stack(cells)
-
-    @property
-    def share_names(self) -> tuple[str, ...]:
-        """The attributes, where the density can be told attribute by attribute but for what all classes share."""
-        return self.names if self.pooled else ()
-
-    adds_up: ClassVar[bool] = False
-
-    def shares(self, batch: Batch) -> NDArray[np.float64]:
-        """For each attribute its weight times how far the cell is from half way to the class, (attributes, rows,
-        classes).
-
-        Measured from m, the middle of the means of all classes, P the inverse of the covariance and u the mean of a
-        class, both of the cells that are there: -(x - u) P (x - u) / 2 is the sum over attributes j of
-        (P (u - m))_j * (x_j - m_j - (u - m)_j / 2), less (x - m) P (x - m) / 2, in which no class occurs.
-        """
-        x = self._points(batch)
-        out = np.zeros((len(self.names), batch.rows, len(self.mean)))
-        for places, rows in patterns(np.isfinite(x)):
-            if len(places):
-                out[np.ix_(places, rows)] = self._linear(x[np.ix_(rows, places)], places).transpose(2, 0, 1)
-        return out
-
-    def _linear(self, x: NDArray[np.float64], places: NDArray[np.intp]) -> NDArray[np.float64]:
-        """The shares of some cells, (rows, classes, attributes)."""
-        middle, deviation = self.mean.mean(axis=0)[places], self.deviation[0, places]
-        (whitening, _), *_ = self.whitened(places)
-        apart = (self.mean[:, places] - middle) / deviation
-        weights = apart @ whitening @ whitening.T
-        with np.errstate(over="ignore", invalid="ignore"):
-            out: NDArray[np.float64] = weights * (((x - middle) / deviation)[:, None, :] - apart / 2)
-        out[~np.isfinite(out).all(axis=(1, 2))] = 0.0  # of numbers like 1e300 there is no sum: all is left over
-        return out
-
-    def add_points(self, x: NDArray[np.float64], out: NDArray[np.float64]) -> None:
-        """The same of points, (rows, attributes); cells that are not finite are not there."""
-        farthest = limit_distances(self.deviation)
-        for places, rows in patterns(np.isfinite(x)):
-            if not len(places):
-                continue
-            part, room = np.ascontiguousarray(out[rows]), np.empty(len(places))
-            cells = np.ascontiguousarray(x[np.ix_(rows, places)])
-            for k, (whitening, log_volume) in enumerate(self.whitened(places)):
-                mean, rate, peak = self.mean[k, places], 1 / self.deviation[k, places], np.array([-log_volume])
-                limits = np.ascontiguousarray(farthest[k, places])
-                kernels.add_quadratic(cells, mean, rate, limits, whitening, peak, room, k, part)
-            out[rows] = part
-
-    def whitened(self, places: NDArray[np.intp]) -> list[tuple[NDArray[np.float64], float]]:
-        """For each class: what turns standardised cells into independent ones, and log of the peak's inverse."""
-        key = places.tobytes()
-        found = self._parts.get(key)
-        if found is None:
-            found = []
-            for correlation, deviation, least in zip(self.correlation, self.deviation, self.least, strict=True):
-                values, vectors = np.linalg.eigh(correlation[np.ix_(places, places)])
-                values = np.maximum(values, least)  # a part's eigenvalues lie between the whole's; rounding may stray
-                volume = 0.5 * len(places) * math.log(2 * math.pi) + 0.5 * np.log(values).sum()
-                log_volume = float(volume + np.log(deviation[places]).sum())
-                found.append((np.ascontiguousarray(vectors / np.sqrt(values)), log_volume))
-            if (len(self._parts) + 1) * self.correlation.size <= HELD or not self._parts:
-                self._parts[key] = found
-        return found
-
-    def draw(self, group: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.float64]:
-        """A row of numbers for each class in `group`."""
-        out = rng.standard_normal((len(group), len(self.names)))
-        for k in range(len(self.mean)):
-            rows = np.flatnonzero(group == k)
-            values, vectors = np.linalg.eigh(self.correlation[k])
-            root = vectors * np.sqrt(np.maximum(values, self.least[k]))
-            out[rows] = self.mean[k] + (out[rows] @ root.T) * self.deviation[k]
-        return out
-
-
-def normal(sums: Scatter, classes: tuple[str, ...], settings: CovarianceSettings, pooled: bool) -> NormalFactor:
+def normal(sums: Scatter, classes: tuple[str, ...], settings: CovarianceSettings, pooled: bool) -> MultivariateNormal:
     """Derive the factor. Attributes without any spread are left out.
 
     A class borrows from all rows the spread of an attribute of which it has one value or none, the correlation of two
@@ -451,7 +314,7 @@ def normal(sums: Scatter, classes: tuple[str, ...], settings: CovarianceSettings
         least.append(smallest)
     means = [[_mean(sums, whole, i, c) for i in kept] for c in range(len(classes))]
     times = len(classes) if pooled else 1
-    return NormalFactor(
+    return MultivariateNormal(
         tuple(sums.names[i] for i in kept),
         np.array(means).reshape(len(classes), len(kept)),
         np.array(deviations * times).reshape(len(classes), len(kept)),

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.errors import ColumnError, SettingError, shown
-from likely.models.factors.joint import CellSettings, CutSettings, JointCounts, binned_joint_table, table
-from likely.models.factors.normal import CovarianceSettings, NormalFactor, known_shares, normal, scatter
+from likely.models.factors.joint import CellSettings, CutSettings, binned_joint_table, table
+from likely.models.factors.normal import CovarianceSettings, known_shares, normal, scatter
 from likely.models.fractions import log_of
 from likely.models.full_bayes import cells_that_weigh, means_and_covariances
 from likely.models.settings import Blocks
-from likely.models.shapes import Block, Exhibit, Presence
+from likely.models.shapes import Block, Exhibit, JointTable, MultivariateNormal, Presence
 from likely.sums.columns.numbers import Numbers
 from likely.sums.contracts import request
 from likely.sums.summary import Summary
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 class LevelBlock(Block):
     """P(levels of these attributes | class), from a joint table; cells that are missing are summed over."""
 
-    table: JointCounts
+    table: JointTable
 
     @property
-    def joint(self) -> JointCounts:
+    def joint(self) -> JointTable:
         return self.table
 
     def add(self, batch: Batch, out: NDArray[np.float64]) -> None:
@@ -55,12 +55,12 @@ class LevelBlock(Block):
 class NumberBlock(Block):
     """The normal density of these attributes given the class; cells that are missing are integrated out."""
 
-    normal: NormalFactor
+    normal: MultivariateNormal
     known: tuple[Presence, ...] | None = None
     """Where being missing is evidence: for each attribute, P(known | class) and P(missing | class)."""
 
     @property
-    def joint(self) -> NormalFactor:
+    def joint(self) -> MultivariateNormal:
         return self.normal
 
     @property

@@ -22,7 +22,7 @@ from likely.models.naive.prior_vs_rows import known_notes
 from likely.models.naive.product import Product, WeightedProduct, weight_product
 from likely.models.naive.settings import NaiveBayesSettings
 from likely.models.prior import prior_quotients
-from likely.models.shapes.limits import FARTHEST
+from likely.models.shapes import FARTHEST
 from likely.models.text.factor import text_factor, text_notes
 from likely.models.text.settings import Text, as_text
 from likely.sums import state

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -157,18 +157,12 @@ class Prior(Settings):
         """The counts of the classes are enough."""
         return frozenset()
 
-    def learn(self, summary: Summary) -> Frequencies:
+    def learn(self, summary: Summary) -> Product:
         """Derive the model: a product without factors."""
         summary = learnable(summary)
         prior = prior_quotients(summary, self.prior, self.pseudo_count)
-        return Frequencies(learner=self, summary=summary, prior=prior, log_prior=log_of(prior), factors=())
-
-
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Frequencies(Product):
-    """The classes alone: of rows nothing is known, so that they have no density."""
-
-    generative: ClassVar[bool] = False
+        about: dict[str, Any] = {"learner": self, "summary": summary, "prior": prior, "log_prior": log_of(prior)}
+        return Product(**about, factors=(), describes_rows=False)
 
 
 # What a look sets every learner against.

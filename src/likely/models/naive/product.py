@@ -180,6 +180,8 @@ class Product(Model):
     factors: tuple[Factor, ...]
     chosen: Mapping[str, Text] = field(default_factory=dict)
     """Settings of text columns that were chosen on rows held out: they cannot be derived from the sums again."""
+    describes_rows: bool = True
+    """Whether the factors say how rows come about; the prior alone says nothing of them."""
 
     factored: ClassVar[bool] = True
 
@@ -190,7 +192,7 @@ class Product(Model):
     @property
     def generative(self) -> bool:  # type: ignore[override]
         """Unless a text is scored otherwise than by the probability of its words."""
-        return all(text.settings.is_likelihood for text in self.texts)
+        return self.describes_rows and all(text.settings.is_likelihood for text in self.texts)
 
     @property
     def proper(self) -> bool:  # type: ignore[override]
@@ -276,15 +278,16 @@ class WeightedProduct(Model):
     """What all of it is multiplied by, the prior too: below 1 the model is less sure of itself."""
     factored: ClassVar[bool] = True
 
-    def power_of(self, name: str) -> float:
-        """What the evidence of a factor, or the prior (no name), is multiplied by."""
-        return self.temperature * self.weights.get(name, 1.0)
+    @property
+    def powers(self) -> tuple[float, ...]:
+        """What the prior and each of the factors, in order, is multiplied by."""
+        return (self.temperature, *(self.temperature * self.weights.get(f.name, 1.0) for f in self.factors))
 
     @cached_property
     def score(self) -> Score:
         """The product's, with powers."""
-        powers = tuple(self.power_of(f.name) for f in self.factors)
-        return Sum(self.temperature * self.product.log_prior, self.factors, powers)
+        prior_power, *powers = self.powers
+        return Sum(prior_power * self.product.log_prior, self.factors, tuple(powers))
 
     def only(self, names: Collection[str]) -> WeightedProduct:
         """The same of the factors of these names alone."""

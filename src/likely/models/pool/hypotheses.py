@@ -18,7 +18,7 @@ from likely.machinery.threads import in_order
 from likely.models.contracts import Learner, Learning, Model
 from likely.models.factors.bins import Binned, binned, edges_of, read_tally
 from likely.models.factors.categorical import Categorical, categorical
-from likely.models.factors.joint import CellSettings, JointCounts, table
+from likely.models.factors.joint import CellSettings, table
 from likely.models.factors.normal import Moments, Scatter, mean_of, root_of, scatter, variance_of
 from likely.models.full_bayes import FullBayes, density_kind
 from likely.models.heldout.search import HeldOutParts, keep_rows, log_posterior, own_sums
@@ -32,7 +32,7 @@ from likely.models.pool.members import check_members, learner_titles, member_lea
 from likely.models.posterior import Matrix
 from likely.models.prior import prior_quotients
 from likely.models.settings import Settings, Variance, setting
-from likely.models.shapes import Exhibit, temper
+from likely.models.shapes import JointTable
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.contracts import State
@@ -256,7 +256,7 @@ def _full(learner: FullBayes, summary: Summary) -> float | None:
     return None if part is None else _classes(learner, summary) + part
 
 
-def _cells(held: JointCounts, summary: Summary) -> float | None:
+def _cells(held: JointTable, summary: Summary) -> float | None:
     """Dirichlet over all cells of a joint table, of each class, where no row lacks a cell."""
     if not held.names:
         return 0.0
@@ -500,51 +500,6 @@ def _known_weights(learner: Hypotheses, summary: Summary) -> Beliefs:
         raise SettingError("These rows are impossible under every hypothesis, so there is no posterior.")
     weight = np.exp(score - score.max())
     return Beliefs(titles, weight / weight.sum(), figure, False)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class HypothesesModel(Model):
-    """A model of several hypotheses."""
-
-    learner: Hypotheses
-    members: tuple[Model, ...]
-    beliefs: Beliefs
-
-    def _answer(self, h: int, batch: Batch) -> Matrix:
-        """log P(class | row) by a hypothesis, at its temperature; all -inf where it calls the row impossible."""
-        logs, given = log_posterior(self.members[h], batch, self.classes), self.learner.temperatures
-        return logs if given is None else temper(logs, given[h])
-
-    def exhibits(self) -> tuple[Exhibit, ...]:
-        """The hypotheses and how much each is believed."""
-        weights, beliefs = self.learner.weights, self.beliefs
-        title, header = "Hypotheses, with the given weights", ["hypothesis", "weight"]
-        if weights == "evidence":
-            title, header = "Hypotheses", ["hypothesis", "P(h | data)", "log P(data | h)"]
-        elif weights == "held-out":
-            title = "Hypotheses, weighted for the best held-out log score of their mixture (stacking)"
-            header = ["hypothesis", "weight", "held-out log score of a row"]
-        columns = [beliefs.titles, beliefs.weight.tolist(), beliefs.figure.tolist()][: len(header)]
-        if self.learner.temperatures is not None:
-            header.append("temperature")
-            columns.append(self.learner.temperatures)
-        best = beliefs.titles[beliefs.best]
-        name = "MAP hypothesis" if weights != "held-out" else "greatest weight"
-        return (
-            Exhibit(title, tuple(header), tuple(zip(*columns, strict=True))),
-            Exhibit("The most probable hypothesis", (name,), ((best,),)),
-        )
-
-    def search_state(self) -> State:
-        """Weights and members, where searches found them."""
-        if not self.beliefs.searched:
-            return {}
-        return {
-            "weights": self.beliefs.weight,
-            "figures": self.beliefs.figure,
-            "members": [m.search_state() for m in self.members],
-            "notes": list(self.notes),
-        }
 
 
 def _temperatures(values: Sequence[float], size: int) -> tuple[float, ...]:

@@ -32,7 +32,6 @@ from likely.models.shapes import (
     Score,
     Sum,
     TreeSum,
-    WordWeights,
     log_posterior,
     sum_of,
 )
@@ -173,11 +172,6 @@ class PoolModel(Model):
             for names, strength in member.term_strengths().items():
                 out[names] = out.get(names, 0.0) + weight * strength
         return out
-
-    def word_speakers(self, name: str) -> tuple[tuple[WordWeights, float], ...]:
-        """Those of all members, by their weights."""
-        each = zip(self.members, self.weights.tolist(), strict=True)
-        return tuple((text, weight * power) for member, weight in each for text, power in member.word_speakers(name))
 
     @property
     def held_out(self) -> HeldOut | None:

@@ -1,22 +1,14 @@
 """Shapes: what a factor or a model looks like from outside. Rooms that draw, explain, decide or export read shapes.
 
-A term adds to the log score of each class, by the cells of one attribute (`column`) or of several (`block`). A score
-says how terms become the score of a model (`score`); `lines` adds them to rows, several by one call. Knows no
-learner and no settings; imports table, sums and kernels.
+A term adds to the log score of each class, by the cells of one attribute (`column`) or of several (`block`,
+`joint`). A score says how terms become the score of a model (`score`); `lines` adds them to rows, several by one call.
+Knows no learner and no settings; imports table, sums and kernels.
 """
 
-from likely.models.shapes.block import (
-    Axis,
-    Block,
-    CellTable,
-    Curve,
-    JointTable,
-    MultivariateNormal,
-    PairTable,
-    Tree,
-    TreeSum,
-)
+from likely.models.shapes.block import Axis, Curve, PairTable, Tree, TreeSum
 from likely.models.shapes.column import (
+    FARTHEST,
+    REACH,
     BinTable,
     Column,
     Density,
@@ -35,8 +27,9 @@ from likely.models.shapes.column import (
     WordWeights,
     bin_names,
     bin_of,
+    limit_distances,
 )
-from likely.models.shapes.limits import FARTHEST, REACH, limit_distances
+from likely.models.shapes.joint import Block, CellTable, JointTable, MultivariateNormal, patterns
 from likely.models.shapes.lines import line_name
 from likely.models.shapes.score import (
     Clipped,
@@ -108,6 +101,7 @@ __all__ = [
     "line_name",
     "log_posterior",
     "over_classes",
+    "patterns",
     "shift",
     "sum_of",
     "temper",

@@ -1,12 +1,9 @@
-"""Terms of several attributes: joint tables, multivariate normal densities, curves with products, trees."""
+"""Terms of several attributes that are sums over codes or numbers: curves with products, pairs, trees."""
 
 from __future__ import annotations
 
-import math
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,9 +11,7 @@ import numpy as np
 
 from likely.machinery.arrays import Floats
 from likely.models import kernels
-from likely.models.fractions import Quotient, log_fraction
-from likely.models.shapes.column import Exhibit, Presence, Standard, bin_of
-from likely.sums.exact import Exact
+from likely.models.shapes.column import Exhibit, Standard, bin_of
 from likely.table.batch import Batch, Codes
 from likely.table.labels import Labels
 
@@ -61,169 +56,6 @@ class Curve:
         z = np.stack([unit.near(cells) for unit, cells in zip(self.units, columns, strict=True)], axis=1)
         there = np.isfinite(columns[self.at])
         kernels.add_curve(np.ascontiguousarray(z), self.at, self.weights, there, self.known, self.absent, out)
-
-
-class JointTable(ABC):
-    """(n + extra) / (N + extra * cells) for each combination of levels, N being the complete rows of the class."""
-
-    names: tuple[str, ...]
-    labels: tuple[Labels, ...]
-    codes: NDArray[np.int64]
-    """(combinations that some row has, attributes)"""
-    counts: Exact
-    """(those combinations, classes)"""
-    extra: Fraction
-    """The pseudo-count of a combination."""
-    reserve: bool
-    """Whether each domain has one more level, for all that training did not have."""
-    missing_is_level: bool
-    """Whether each domain has one more level, the last, for a cell that is missing."""
-    starts: tuple[Floats | None, ...]
-    """For each attribute that is a number cut into bins, the least number of each bin but the first; None: levels.
-    Empty where all have levels."""
-
-    def starts_of(self, k: int) -> Floats | None:
-        """Where attribute k is cut into bins; None where it has levels."""
-        return self.starts[k] if self.starts else None
-
-    def other_codes(self, k: int) -> tuple[int, int]:
-        """The codes of an unseen level and of a missing cell in domain k; -1 where such a cell is left out."""
-        size, reserve = len(self.labels[k]), self.reserve and self.starts_of(k) is None
-        return (size if reserve else -1), (size + reserve if self.missing_is_level else -1)
-
-    @property
-    def sizes(self) -> list[int]:
-        """How many levels each domain has."""
-        return [len(names) + sum(c >= 0 for c in self.other_codes(k)) for k, names in enumerate(self.labels)]
-
-    @property
-    def cells(self) -> int:
-        """How many combinations there are."""
-        return math.prod(self.sizes)
-
-    def totals(self) -> list[Fraction]:
-        """What the complete rows of each class weigh."""
-        return self.counts.sum(0).fractions()
-
-    @cached_property
-    def axes(self) -> tuple[Axis, ...]:
-        """The domains."""
-        each = zip(self.names, self.labels, self.sizes, strict=True)
-        others = [self.other_codes(k) for k in range(len(self.names))]
-        return tuple(
-            Axis(name, labels, self.starts_of(k), missing=others[k][1], unseen=others[k][0], count=size)
-            for k, (name, labels, size) in enumerate(each)
-        )
-
-    def translated(self, batch: Batch) -> NDArray[np.int64]:
-        """The codes of rows in each domain, -1 where they have none, (rows, attributes)."""
-        out = np.empty((batch.rows, len(self.names)), np.int64)
-        for k, axis in enumerate(self.axes):
-            out[:, k] = axis.codes(batch.cells[axis.name])
-        return out
-
-    @property
-    def log_totals(self) -> Floats:
-        """log(N + extra * cells) of each class; 0 where that is 0: every cell is impossible then, not undefined."""
-        whole = self.extra * self.cells
-        return np.array([log_fraction(n + whole) if n + whole else 0.0 for n in self.totals()])
-
-    @abstractmethod
-    def quotients(self, batch: Batch) -> tuple[Quotient, ...] | None:
-        """P(the cells of the first row that are there | class), exact; None where none is."""
-
-
-@dataclass(frozen=True, eq=False)
-class CellTable:
-    """A joint table as numbers: log(counts of the cells that match + extra * combinations left out) - log_totals.
-
-    Matching are those whose codes are the row's on all axes where it has one; nothing is added where it has none.
-    `combinations left out` is the product of the sizes of the axes without a code.
-    """
-
-    name: str
-    axes: tuple[Axis, ...]
-    codes: NDArray[np.int64]
-    """(cells, axes); no two the same."""
-    counts: Floats
-    """(cells, classes)"""
-    extra: float
-    log_extra: float
-    """Its log, for where extra * combinations is beyond a double."""
-    log_totals: Floats
-
-    @classmethod
-    def of(cls, name: str, table: JointTable) -> CellTable:
-        """The numbers of a table that was counted."""
-        log_extra = log_fraction(table.extra) if table.extra else -math.inf
-        parts = table.codes, table.counts.floats(), float(table.extra), log_extra, table.log_totals
-        return cls(name, table.axes, *parts)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The attributes that it covers."""
-        return tuple(axis.name for axis in self.axes)
-
-    def add(self, batch: Batch, out: Floats) -> None:
-        """Add the term of each row."""
-        for row, codes in enumerate(np.stack([axis.codes(batch.cells[axis.name]) for axis in self.axes], axis=1)):
-            there = codes >= 0
-            if there.any():
-                matching = (self.codes[:, there] == codes[there]).all(axis=1)
-                left = [float(axis.size) for axis, known in zip(self.axes, there, strict=True) if not known]
-                extra = math.prod([self.extra, *left])
-                with np.errstate(divide="ignore"):
-                    top = np.log(self.counts[matching].sum(axis=0) + extra)
-                beyond = extra == math.inf  # where no count is felt
-                out[row] += (self.log_extra + sum(map(math.log, left)) if beyond else top) - self.log_totals
-
-
-class MultivariateNormal(ABC):
-    """covariance[i, j] = correlation[i, j] * deviation[i] * deviation[j] within each class."""
-
-    names: tuple[str, ...]
-    mean: Floats
-    """(classes, attributes)"""
-    deviation: Floats
-    """(classes, attributes)"""
-    correlation: Floats
-    """(classes, attributes, attributes), positive definite."""
-    least: Floats
-    """The least eigenvalue of each class's correlations; no part of them has a smaller one."""
-
-    @abstractmethod
-    def whitened(self, places: NDArray[np.intp]) -> list[tuple[Floats, float]]:
-        """For each class: what turns standardised cells into independent ones, and log of the peak's inverse."""
-
-
-@dataclass(frozen=True, eq=False)
-class Block(ABC):
-    """The term of several attributes that are modelled together given the class."""
-
-    name: str
-
-    @property
-    @abstractmethod
-    def joint(self) -> JointTable | MultivariateNormal:
-        """What is believed of them."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The attributes that it covers."""
-        return self.joint.names
-
-    @property
-    def presence(self) -> tuple[Presence, ...]:
-        """Where being missing is evidence: for each attribute, P(known | class) and P(missing | class)."""
-        return ()
-
-    @abstractmethod
-    def add(self, batch: Batch, out: Floats) -> None:
-        """Add log P(the cells that are there | class) to each row of `out`."""
-
-    @abstractmethod
-    def exhibits(self, classes: tuple[str, ...]) -> tuple[Exhibit, ...]:
-        """What is believed of them together, as tables."""
 
 
 @dataclass(frozen=True)

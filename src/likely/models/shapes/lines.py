@@ -10,7 +10,8 @@ import numpy as np
 
 from likely.machinery.arrays import Floats
 from likely.models import kernels
-from likely.models.shapes.block import Axis, JointTable, MultivariateNormal, PairTable, TreeSum
+from likely.models.shapes.block import Axis, PairTable, TreeSum
+from likely.models.shapes.joint import JointTable, MultivariateNormal
 from likely.table.batch import Batch
 
 if TYPE_CHECKING:

@@ -16,8 +16,9 @@ import numpy as np
 
 from likely.machinery.arrays import Floats
 from likely.models import kernels
-from likely.models.shapes.block import Axis, Block, Tree
+from likely.models.shapes.block import Axis, Tree
 from likely.models.shapes.column import Column, WordWeights
+from likely.models.shapes.joint import Block
 from likely.models.shapes.lines import Line, ShareRun, TermPart, TreeRun, Work, join_lines, line_name, share_names
 from likely.table.batch import Batch
 
@@ -38,10 +39,11 @@ class Terms:
 
     names: tuple[str, ...]
     array: Floats
-    first: Literal["prior", "constant"] = "prior"
-    last: Literal["attribute", "same", "rounding", "evidence"] = "attribute"
-    """What comes last: another attribute; what is the same for all classes, and so no evidence; the same but for
-    rounding; or evidence that is no attribute's."""
+    lines: tuple[Line, ...]
+    """What the terms behind the prior are, in order; one more than these, if any, is what is `last`."""
+    last: Literal["attribute", "same", "rounding"] = "attribute"
+    """What comes last: another attribute; what is the same for all classes, and so no evidence; or the same but for
+    rounding."""
 
 
 class Score(ABC):
@@ -179,7 +181,8 @@ class Sum(Score):
         if not exact:
             out[-1] = left_over(out[:-1], self.scored(batch)[0])
         names = ("prior", *(line.name for line in lines))
-        return Terms(names, out.transpose(1, 0, 2), last="attribute" if exact else "rounding")
+        array = out.transpose(1, 0, 2)
+        return Terms(names, array, lines) if exact else Terms(names, array, lines[:-1], "rounding")
 
 
 def left_over(parts: Floats, whole: Floats) -> Floats:
@@ -221,7 +224,7 @@ class Normalised(Score):
             total += inner.array[:, k]
         last = np.broadcast_to(_normaliser(total), total.shape)[:, None]
         array = np.concatenate([inner.array, last], axis=1)
-        return Terms((*inner.names, "(normalised)"), array, inner.first, last="same")
+        return Terms((*inner.names, "(normalised)"), array, inner.lines, last="same")
 
 
 def _normaliser(scores: Floats) -> Floats:

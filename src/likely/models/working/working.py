@@ -424,18 +424,16 @@ def evidence_working(
     classes: tuple[str, ...],
     names: Sequence[str],
     terms: Floats,
-    first: str,
     last: str,
     row: Mapping[str, object],
     posterior: Posterior,
 ) -> Working:
-    """Any sum of evidence: log P(class), or a constant, and what each value adds, in nats.
+    """Any sum of evidence: log P(class), and what each value adds, in nats.
 
     What is the same for all classes is left out: P(class | x) = exp(g(class)) / Σ exp(g). `terms` are (terms, classes).
     """
     upto = len(names) - (last in ("same", "rounding"))
-    title = "log P(class)" if first == "prior" else "constant"
-    steps = [_nats(Step("", None, {}, {}, title=title), classes, terms[0])]
+    steps = [_nats(Step("", None, {}, {}, title="log P(class)"), classes, terms[0])]
     silent = []
     for name, logs in zip(names[1:upto], terms[1:upto], strict=True):
         cell = label(row.get(name))

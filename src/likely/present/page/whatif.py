@@ -94,7 +94,7 @@ def _prior_before_powers(model: Model) -> list[float | str] | None:
     describer = model.describer
     if describer is model or not (model.factored and describer.generative) or describer.log_prior is None:
         return None
-    if not all(model.power_of(factor.name) for factor in model.factors):
+    if not all(model.powers):
         return None  # the form lacks what is left out
     return plain(describer.log_prior)  # type: ignore[no-any-return]
 
