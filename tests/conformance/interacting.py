@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import likely
-from likely.models.contracts import Model
+from likely import Model
 
 SKY, COUNT, WIND, TARGET = "sky = [red] \"'; --", "n°", "wind, m/s", "to <b>play</b>?"
 LEVELS = ["sun", "'); drop table x; --", 'a "b" c', "back\\slash", "ünï ☃", "<script>&amp;", "{x}%s", "true"]

@@ -20,8 +20,8 @@ import pytest
 from conformance.databases import Duck, Lite, Postgres, postgres
 
 import likely
+from likely import Model
 from likely.errors import SettingError
-from likely.models.contracts import Model
 
 SKY, COUNT, WIND = "sky = [red] \"'; --", "n°", "wind, m/s"
 TARGET = "to <b>play</b>?"

@@ -13,8 +13,8 @@ import pytest
 from conformance.test_conformance import ASKED, COUNT, LEARNERS, SKY, TARGET, TYPES, WIND, Row, asked, training
 
 import likely
+from likely import Model
 from likely.errors import LikelyError
-from likely.models.contracts import Model
 
 OTHERS: dict[str, Any] = {
     "auto": likely.Auto(effort="quick"),

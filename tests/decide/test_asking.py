@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 import likely
-from likely.apply.decide.asking import ask
+from likely import Loss, ask
 from likely.apply.decide.missing import integrals, turns
 from likely.errors import InputError, SettingError
-from likely.models.loss import Loss
 
 LOSS = Loss({"a": {"p": 0, "q": 5, "r": 2}, "b": {"p": 3, "q": 0, "r": 1}, "c": {"p": 4, "q": 4, "r": 0}})
 RNG = np.random.default_rng(0)

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import likely
+from likely import by_missing
 from likely.apply.decide import missing
 from likely.apply.decide.decider import decider
-from likely.apply.decide.missing import by_missing, combinations, spread
+from likely.apply.decide.missing import combinations, spread
 from likely.errors import SettingError
 
 RNG = np.random.default_rng(11)

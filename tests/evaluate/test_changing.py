@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import likely
+from likely import changes
 from likely.errors import InputError, SettingError
-from likely.evaluate.drift.changes import changes, homogeneity_test, total_variation, wilcoxon_test
+from likely.evaluate.drift.changes import homogeneity_test, total_variation, wilcoxon_test
 
 ROWS = 400
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import likely
+from likely import Model
 from likely.evaluate.crossval.dealing import Stratified as Dealer
 from likely.evaluate.scores.scores import Scorer, Scores
-from likely.models.contracts import Model
 from likely.models.default import MOST_FOR_AUTO, MOST_FOR_NEIGHBORS, field_of
 from likely.models.learning import begin
 from likely.models.registry import LEARNERS

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import likely
+from likely import Model
 from likely.errors import SettingError
 from likely.evaluate.crossval.dealing import Stratified as Dealer
 from likely.evaluate.crossval.dealing import growing_lessons, k_fold
 from likely.evaluate.curve import fit_power_law, trend
 from likely.evaluate.scores.scores import Scorer, Scores
-from likely.models.contracts import Model
 from likely.models.learning import begin
 from likely.table.open import open_source
 

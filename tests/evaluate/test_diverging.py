@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 
-from likely import summarize
-from likely.evaluate.drift.changes import amounts, changes, divergence
+from likely import changes, summarize
+from likely.evaluate.drift.changes import amounts, divergence
 
 TALLY = st.lists(st.tuples(st.integers(0, 400), st.integers(0, 400)), min_size=1, max_size=8)
 

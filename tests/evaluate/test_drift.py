@@ -7,9 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from likely import NaiveBayes, drift, fit, summarize
+from likely import NaiveBayes, changes, drift, fit, summarize
 from likely.errors import LikelyError
-from likely.evaluate.drift.changes import changes
 from likely.evaluate.drift.tables import Drift
 
 NAMES = ["sun [b]", "rain", ""]

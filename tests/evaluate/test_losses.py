@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 import likely
+from likely import Loss, Posterior
 from likely.errors import SettingError
 from likely.evaluate.scores.scores import Chosen, loss_scores
-from likely.models.loss import Loss
-from likely.models.posterior import Posterior
 from likely.sums.contracts import weights
 
 LOSS = Loss({"a": {"x": "1/3", "y": 2}, "b": {"x": 3, "y": 0}}, abstain="1/2")

@@ -14,9 +14,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import likely
-from likely import Knowledge
+from likely import Knowledge, Loss
 from likely.apply.explain import changes
-from likely.models.loss import DONT_KNOW, Loss
+from likely.models.loss import DONT_KNOW
 
 LEVELS = {"a": ["u", "v", "w"], "b": ["0", "1"], "c": ["x", "y", "z"], "d": ["p", "q"]}
 TABLES = st.lists(

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from likely import Tokens
 from likely.apply.explain.pieces import MOST_LETTERS, Marked, mark_words, places_of, spans_of
-from likely.table.words import Tokens, words_of
+from likely.table.words import words_of
 
 RICH = st.text(
     st.one_of(st.sampled_from("aAbB zZ.,_09ΣσςİıéÉ\n\t\x00-́漢😀שׁ"), st.characters(exclude_categories=["Cs"]))

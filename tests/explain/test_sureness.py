@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import likely
-from likely import NaiveBayes
-from likely.apply.explain.sureness import percents, sureness
+from likely import NaiveBayes, sureness
+from likely.apply.explain.sureness import percents
 
 EVEN = {"n": 0.5, "y": 0.5}
 

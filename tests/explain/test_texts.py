@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 import likely
-from likely.apply.explain.counterfactual import counterfactual
-from likely.models.text.settings import Text
-from likely.table.words import Tokens, words_of
+from likely import Text, Tokens, counterfactual
+from likely.table.words import words_of
 
 SPAM = ["Win a prize now", "cheap money, win win", "prize money now", "win cheap"]
 HAM = ["lunch now?", "see you at lunch", "the report is late", "you win some", "report the money"]

@@ -11,12 +11,10 @@ import numpy as np
 import pytest
 
 import likely
-from likely.apply.decide.asking import ask
+from likely import Model, ask, plot
 from likely.apply.decide.missing import average_missing
 from likely.apply.decide.priors import with_prior
-from likely.classroom.plotting import plot
 from likely.machinery.words import signed
-from likely.models.contracts import Model
 from likely.models.naive.product import tempered, weight_product
 from likely.models.shapes import graph_of
 from likely.portable.describe import portable

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import likely
+from likely import Loss
 from likely.classroom import Conditional, Hypotheses, Joint, bayes, bayes_error, diagnosis
-from likely.models.loss import Loss
 
 ABC = ["0.30", "0.05", "0.10", "0.05", "0.05", "0.10", "0.25", "0.10"]
 

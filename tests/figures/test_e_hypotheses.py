@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import likely
-from likely.models.naive.one_rule import Prior
+from likely import Prior
 
 PLUS, MINUS = Prior(prior={"+": 1, "-": 0}), Prior(prior={"+": 0, "-": 1})
 TABLE = {"x": ["a", "b"], "y": ["+", "-"]}

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import likely
+from likely import Schema
 from likely.errors import ColumnError
 from likely.intake import observe
 from likely.intake import observe as plan
@@ -19,7 +20,7 @@ from likely.sums import state
 from likely.table.formats import text_file
 from likely.table.infer import MANY_LEVELS
 from likely.table.open import open_source
-from likely.table.schema import Column, Schema
+from likely.table.schema import Column
 
 ROWS = 3000
 

@@ -14,19 +14,18 @@ import pyarrow as pa
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from likely import Schema, Summary, Tokens
 from likely.sums.columns.counts import Counts, Profile
 from likely.sums.columns.numbers import Numbers
 from likely.sums.contracts import weights
 from likely.sums.rows.pairs import Cells, Pairs
 from likely.sums.rows.products import ONE, Products
 from likely.sums.rows.rows import Rows
-from likely.sums.summary import Summary
 from likely.sums.words.counting import Words
 from likely.table.batch import Batch, Codes, Texts, pack_texts
 from likely.table.labels import Labels
-from likely.table.schema import MISSING, Column, Schema
+from likely.table.schema import MISSING, Column
 from likely.table.texts.numbers import token_hashes
-from likely.table.words import Tokens
 
 GROUPS = 3
 LARGEST, LEAST = 1.7976931348623157e308, 5e-324

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from laws.nasty import CASES, TABLE, TOKENS_OF_TEXT, of_numbers, of_summary, of_words
 
 import likely.sums
+from likely import Summary
 from likely.sums.columns import counts
 from likely.sums.columns.numbers import CAP
-from likely.sums.summary import Summary
 from likely.table.batch import Batch, Codes, pack_texts
 from likely.table.labels import Labels
 from likely.testing import bits, check_rows, check_statistic, check_weights, some_rows, swept

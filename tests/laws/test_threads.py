@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from laws.nasty import LEVELS, TABLE, VALUES, of_summary
 
 import likely
+from likely import Summary
 from likely.intake.engine import sweep
-from likely.sums.summary import Summary
 from likely.table.batch import Batch
 from likely.testing import bits, check_shards, some_rows, swept
 

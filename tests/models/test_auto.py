@@ -16,6 +16,7 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_softmax, logsumexp
 
 import likely
+from likely import Posterior
 from likely.apply.fitting import unlearn
 from likely.apply.spec import parse_spec, spec_of
 from likely.errors import SettingError
@@ -24,7 +25,6 @@ from likely.models.heldout.weighing import evidence_weights, temperature_of
 from likely.models.pool.candidates import pool_candidates
 from likely.models.pool.choosing import stacking_weights
 from likely.models.pool.pool import PoolModel
-from likely.models.posterior import Posterior
 from likely.models.registry import learner_named
 from likely.models.shapes import temper
 

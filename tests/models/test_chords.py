@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import likely
+from likely import Logistic
 from likely.evaluate.crossval.dealing import deal_stratified, k_fold
 from likely.evaluate.crossval.folds import LookAtLessons, sum_folds
 from likely.evaluate.crossval.validate import FoldedRows, teach_folds, validate
@@ -16,7 +17,6 @@ from likely.intake.reading import Reading
 from likely.intake.schema import draft_schema
 from likely.models.learning import in_step, learning, run
 from likely.models.linear import newton
-from likely.models.linear.logistic import Logistic
 from likely.table.open import open_source
 
 TYPES = {"x": "number", "z": "number", "far": "number", "k": "nominal", "rare": "nominal"}

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import likely
+from likely import Posterior
 from likely.errors import UnseenLevel
 from likely.models.factors.normal import root_of
 from likely.models.fractions import Quotient, as_written
-from likely.models.posterior import Posterior
 from likely.models.shapes import Gaussian
 
 NB = likely.NaiveBayes

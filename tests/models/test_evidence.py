@@ -13,10 +13,9 @@ from scipy.integrate import dblquad
 from scipy.special import logsumexp
 
 import likely
-from likely.models.naive.one_rule import Prior
+from likely import Prior, Schema, Summary
 from likely.models.pool.hypotheses import MEAN_ROWS, SPREAD_SHAPE, log_evidence
-from likely.sums.summary import Summary
-from likely.table.schema import Column, Schema
+from likely.table.schema import Column
 
 NB = likely.NaiveBayes
 TYPES = {"a": "nominal", "x": "number", "y": "nominal"}

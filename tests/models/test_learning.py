@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import likely
+from likely import Model, Prior
 from likely.errors import LikelyError, SettingError
 from likely.intake.summarize import row_sweeper
-from likely.models.contracts import Learning, Model, Sweep
+from likely.models.contracts import Learning, Sweep
 from likely.models.learning import begin, in_step, learn_without_rows, learning, run, side_by_side
-from likely.models.naive.one_rule import Prior
 from likely.models.registry import LEARNERS
 from likely.table.batch import Batch
 from likely.table.open import open_source

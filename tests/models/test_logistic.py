@@ -10,6 +10,7 @@ import pytest
 from models.test_linear import TYPES, scores, some, table
 
 import likely
+from likely import Prior
 from likely.apply.fitting import merge_files, unlearn
 from likely.errors import LikelyError
 from likely.evaluate.crossval.validate import validate
@@ -17,7 +18,6 @@ from likely.intake.reading import Reading
 from likely.intake.schema import draft_schema
 from likely.models.learning import begin
 from likely.models.linear.logistic import MOST
-from likely.models.naive.one_rule import Prior
 from likely.table.open import open_source
 from likely.testing import bits
 

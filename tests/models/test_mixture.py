@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 import likely
+from likely import Model, Prior
 from likely.errors import InputError, SettingError
 from likely.evaluate.crossval.validate import validate
 from likely.intake.reading import Reading
 from likely.intake.schema import draft_schema
-from likely.models.contracts import Learning, Model, Sweep
+from likely.models.contracts import Learning, Sweep
 from likely.models.heldout.kept_rows import uniform_numbers
-from likely.models.naive.one_rule import Prior
 from likely.models.pool.choosing import stack_scores
 from likely.models.pool.hypotheses import log_evidence
 from likely.models.registry import LEARNERS

@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likely
+from likely import Text
 from likely.apply.fitting import merge_files, unlearn
 from likely.apply.spec import parse_spec, spec_of
 from likely.errors import ColumnError, SettingError
 from likely.models.registry import learner_named, settings_of
 from likely.models.text.factor import ABSENT, HeldOutRows, best_scales
-from likely.models.text.settings import Text
 from likely.sums import state
 
 SPEAK = {"spam": ["win", "free", "cash", "now"], "ham": ["lunch", "report", "team", "thanks"], "ad": ["buy", "sale"]}

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import likely
-from likely.models.contracts import Model
+from likely import Model
 from likely.models.shapes import PairTable, TreeSum, sum_of
 
 SKY, WIND, COUNT, SAID = 'sky\'s "colour", <b>', "wind, m/s", "n° = [1]; --", "what was 'said'"

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from likely import Tokens
 from likely.models.text.factor import WordScores
 from likely.sums.words.vocabulary import Vocabulary
 from likely.table.batch import pack_texts
-from likely.table.words import Tokens, words_of
+from likely.table.words import words_of
 
 KNOWN = sorted(
     {"a", "b", "the", "ß", "incomprehensibilities", "incomprehensibly", "a b", " a", "a ", "é"}, key=str.encode

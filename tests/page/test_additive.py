@@ -69,8 +69,7 @@ def test_all_cuts_of_a_number_are_tried(watched: Any) -> None:
 
 def test_the_page_of_a_large_sum_of_terms_is_small_and_alive(watched: Any, tmp_path: Path, shared: Path) -> None:
     """Curves and maps instead of densities; the model is packed, and the what-if says what the model says."""
-    from likely.evaluate.look import look
-    from likely.models.additive.additive import Additive
+    from likely import Additive, look
     from likely.present.page.writing import page
 
     record = look(shared / "data" / "adult.csv", "income", learner=Additive(), folds=2, picture=True)

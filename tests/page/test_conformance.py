@@ -17,16 +17,14 @@ from page.conftest import Watched
 from portable.test_portable import ALWAYS, ASKED, OTHERS, TEXTS, close, fitted, rows_of, table
 
 import likely
+from likely import Model, Text, Tokens
 from likely.models import shapes
-from likely.models.contracts import Model
-from likely.models.text.settings import Text
 from likely.portable.describe import Attribute, Portable, portable
 from likely.portable.reading import cells_of, number_label, portable_of, words_of
 from likely.portable.scoring import posterior, scores, terms
 from likely.portable.writing import text_of
 from likely.present.page.writing import bundle
 from likely.table.labels import Labels
-from likely.table.words import Tokens
 
 API = "globalThis.likelyScript = { cellsOf, scoresOf, chancesOf, revived, wordsOf, numberLabel, scoresBy };"
 SCORE = """([portable, rows]) => {

@@ -13,9 +13,9 @@ from page.conftest import Watched
 from page.test_whatif import row_in, settled
 
 import likely
+from likely import Model
 from likely.evaluate.attributes.information import value_logs
 from likely.machinery.words import interval, signed, tie
-from likely.models.contracts import Model
 from likely.present.page.writing import page_of_model
 from likely.present.report.model import present_effect
 

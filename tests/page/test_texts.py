@@ -11,7 +11,7 @@ from page.conftest import Watched
 from page.test_whatif import opened, part, row_in, settled
 
 import likely
-from likely.models.contracts import Model
+from likely import Model
 from likely.present.page.attributes import word_bits
 
 TABLE = {

@@ -16,8 +16,7 @@ import pytest
 from page.conftest import Watched
 
 import likely
-from likely.apply.decide.asking import ask
-from likely.models.contracts import Model
+from likely import Model, ask
 from likely.models.naive.product import tempered
 from likely.present.page.writing import page_of_model
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from likely import Schema, Summary
 from likely.models.factors.bins import read_tally
 from likely.models.fractions import log_of
 from likely.models.model import learnable
@@ -17,8 +18,6 @@ from likely.models.prior import prior_quotients
 from likely.models.settings import Settings, setting
 from likely.models.shapes import BinTable
 from likely.sums.columns.numbers import Numbers
-from likely.sums.summary import Summary
-from likely.table.schema import Schema
 
 
 def sign_factor(name: str, numbers: Numbers, pseudo_count: float) -> BinTable:

@@ -9,13 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from likely.models.contracts import Model
+from likely import Model, Schema, Summary
 from likely.models.model import learnable
 from likely.models.settings import Settings, setting
 from likely.models.shapes import LevelTable, Sum
-from likely.sums.summary import Summary
 from likely.table.labels import Labels
-from likely.table.schema import Schema
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 from plugins.toy_learner import Lifts, LiftsModel
 
+from likely import Schema, Summary
 from likely.models.contracts import Learning, Sweep
 from likely.models.learning import looks_at_rows
 from likely.models.posterior import first_best
 from likely.models.settings import Settings, setting
-from likely.sums.summary import Summary
-from likely.table.schema import Schema
 
 
 @dataclass(frozen=True)

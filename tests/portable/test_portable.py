@@ -17,12 +17,11 @@ from hypothesis import strategies as st
 
 import likely
 import likely.table.schema
+from likely import Model, Text
 from likely.apply.decide.missing import average_missing
 from likely.apply.decide.priors import with_prior
 from likely.errors import FileFormatError, SettingError
-from likely.models.contracts import Model
 from likely.models.registry import LEARNERS
-from likely.models.text.settings import Text
 from likely.portable.describe import is_portable, portable
 from likely.portable.reading import cells_of, portable_of
 from likely.portable.scoring import chances, posterior, scores, terms
@@ -189,7 +188,7 @@ TEXTS = [
 )
 @pytest.mark.parametrize("words", [{}, {"shortest": 2, "pairs": True, "stop": ("the",)}, {"grams": (2, 3)}], ids=str)
 def test_texts(text: Text, words: dict[str, Any]) -> None:
-    from likely.table.words import Tokens
+    from likely import Tokens
 
     rng = np.random.default_rng(3)
     data = {"note": [" ".join(rng.choice(TEXTS, 4)) for _ in range(60)], "t": ["c", "d", "e"] * 20, "x": [*range(60)]}

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import likely
+from likely import Loss
 from likely.classroom import Conditional, Hypotheses, Joint, bayes, bayes_error, diagnosis
 from likely.errors import LikelyError
-from likely.models.loss import Loss
 
 J = Joint.listed({"A": [0, 1], "hours per week": ["few", "many"]}, ["0.5", "0.25", "0.25", 0])
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from probability.tables import joints, parts
 
+from likely import Loss
 from likely.classroom import Hypotheses, Joint, bayes, bayes_error, bayes_risk
-from likely.models.loss import Loss
 
 
 @given(joints(exact=None))

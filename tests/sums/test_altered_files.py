@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import likely
-from likely.apply.streams import Window
+from likely import Window
 from likely.errors import FileFormatError
 from likely.sums import state
 

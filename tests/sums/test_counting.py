@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likely
+from likely import Tokens
 from likely.sums.contracts import EVERY_ROW_ONE, weights
 from likely.sums.words.counting import PIECE, Incoming, WordCounter, Words
 from likely.sums.words.reading import DONE
 from likely.sums.words.tally_kernels import radix_sort
 from likely.table.batch import pack_texts
-from likely.table.words import Tokens, words_of
+from likely.table.words import words_of
 
 
 def counted(text: str, tokens: Tokens) -> dict[str, int]:

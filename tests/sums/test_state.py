@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 from laws.nasty import of_summary
 
 import likely
+from likely import Summary
 from likely.errors import FileFormatError, InputError, LikelyError
 from likely.sums import state
-from likely.sums.summary import Summary
 from likely.testing import swept
 
 TABLE = {

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from laws.nasty import TABLE, of_summary
 
 import likely
+from likely import Schema, Summary
 from likely.errors import NotLearned, SchemaMismatch
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
-from likely.sums.summary import Summary
 from likely.table.batch import Batch, Codes, pack_texts
 from likely.table.labels import Labels, bin_labels
-from likely.table.schema import Column, Schema
+from likely.table.schema import Column
 from likely.testing import bits, some_rows, swept
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from likely import Tokens
 from likely.errors import FileFormatError
 from likely.sums import state
 from likely.sums.contracts import weights
@@ -17,7 +18,7 @@ from likely.sums.words.counting import Words
 from likely.sums.words.tally import Tally
 from likely.sums.words.vocabulary import Vocabulary
 from likely.table.batch import pack_texts
-from likely.table.words import Tokens, words_of
+from likely.table.words import words_of
 from likely.testing import bits
 
 SOME = st.lists(st.text("aAbBß .", max_size=20) | st.just("the cat the dog incomprehensibilities"), max_size=12)

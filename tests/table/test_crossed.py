@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import likely
+from likely import Schema, Summary
 from likely.errors import InputError
 from likely.intake.observe import Observation, ObservationPlan
 from likely.sums import state
-from likely.sums.summary import Summary
 from likely.table.batch import Batch, Codes
 from likely.table.encode import Encoder
 from likely.table.labels import Labels
-from likely.table.schema import Column, Schema
+from likely.table.schema import Column
 
 ENTRIES = ["red", "green", " blue ", "", "NA", "?", "never used"]
 CLASSES = ["p", "q", "r"]

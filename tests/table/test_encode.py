@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from likely import Schema
 from likely.errors import ColumnError, InputError, UnseenLevel
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE
 from likely.table.encode import Encoder
 from likely.table.labels import Labels
-from likely.table.schema import MISSING, Column, Schema
+from likely.table.schema import MISSING, Column
 from likely.table.texts.levels import encode_levels
 from likely.table.texts.numbers import column_form, describe_text, parse_numbers, token_hashes
 

@@ -14,6 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 import likely
+from likely import Tokens
 from likely.sums.columns import counts
 from likely.sums.columns import numbers as numbers_module
 from likely.sums.columns.counts import Profile
@@ -26,7 +27,7 @@ from likely.table import words as tokens
 from likely.table.batch import Texts
 from likely.table.texts import cells, grammar
 from likely.table.texts.grammar import TextIndex
-from likely.table.words import Tokens, words_of
+from likely.table.words import words_of
 
 COUNT = 20_000
 

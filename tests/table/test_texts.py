@@ -8,11 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import likely
+from likely import Schema, Tokens
 from likely.errors import InputError, SettingError
 from likely.table.encode import Encoder
-from likely.table.schema import Column, Schema
+from likely.table.schema import Column
 from likely.table.views import text_cells
-from likely.table.words import Tokens
 
 CELLS = ["two words", None, "", "ß 😀", "NA", " ? ", "two words", "x" * 100]
 SCHEMA = Schema((Column("t", "text", "attribute", "text", tokens=Tokens()),))

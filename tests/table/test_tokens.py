@@ -11,11 +11,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from likely import Tokens
 from likely.errors import SettingError
 from likely.sums.words.counting import Words
 from likely.table import words as letters
 from likely.table.batch import pack_texts
-from likely.table.words import Tokens, first_broken, words_of
+from likely.table.words import first_broken, words_of
 
 CHARACTERS = st.characters(exclude_categories=["Cs"])
 NASTY = [

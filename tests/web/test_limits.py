@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 import likely
-from likely.models.contracts import Model
+from likely import Model
 
 pytest.importorskip("fastapi", reason="fastapi is not installed: pip install likely[web]")
 from fastapi.testclient import TestClient
