@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likely
-from likely.models.additive.model import AdditiveModel
 from likely.models.shapes import PairTable, TreeSum
 
 ORDERS: tuple[Any, ...] = (1, 2, 3, "any")
@@ -38,10 +37,8 @@ def reordered(data: dict[str, list[Any]], order: np.ndarray[Any, Any]) -> dict[s
     return {name: [cells[k] for k in order] for name, cells in data.items()}
 
 
-def fitted(data: Any, **settings: Any) -> AdditiveModel:
-    model = likely.fit(data, "t", likely.Additive(**settings))
-    assert isinstance(model, AdditiveModel)
-    return model
+def fitted(data: Any, **settings: Any) -> likely.Model:
+    return likely.fit(data, "t", likely.Additive(**settings))
 
 
 @pytest.mark.parametrize("order", ORDERS)

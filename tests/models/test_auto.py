@@ -24,7 +24,6 @@ from likely.models.heldout.kept_rows import GatheredRows, content_hashes
 from likely.models.heldout.weighing import evidence_weights, temperature_of
 from likely.models.pool.candidates import pool_candidates
 from likely.models.pool.choosing import stacking_weights
-from likely.models.pool.pool import PoolModel
 from likely.models.registry import learner_named
 from likely.models.shapes import temper
 
@@ -219,7 +218,7 @@ def test_the_posterior_is_the_prior_times_powers_of_what_members_say_beyond_it()
     model = likely.fit(
         data, "class", likely.Pool((*FEW, likely.Neighbors(k=9, pseudo_count=1.0)), weights=(0.3, 0.2, 0.4, 0.5, 0.1))
     )
-    assert isinstance(model, PoolModel) and len(model.members) == 5
+    assert len(model.members) == 5
     prior = np.array([data["class"].count(c) / 240 for c in model.classes])
     expected = np.log(prior)
     for member, weight in zip(model.members, (0.3, 0.2, 0.4, 0.5, 0.1), strict=True):
@@ -287,7 +286,7 @@ def test_a_sample_chooses_and_all_rows_are_learned_from(monkeypatch: pytest.Monk
     monkeypatch.setattr("likely.models.heldout.kept_rows.MOST_ROWS", 400)
     monkeypatch.setattr("likely.models.heldout.kept_rows.LEAST_KEPT", 400)
     model = likely.fit(data, "class", likely.Auto(members=FEW))
-    assert isinstance(model, PoolModel) and model.trial.rows == 400 and model.summary.rows == 2000
+    assert model.trial.rows == 400 and model.summary.rows == 2000
     for member in model.members:
         alone = likely.fit(data, "class", member.learner)
         np.testing.assert_allclose(member.posterior(data).matrix, alone.posterior(data).matrix, rtol=1e-9)

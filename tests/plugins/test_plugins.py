@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from cli.conftest import run as run
 from plugins.toy_export import to_outline
 from plugins.toy_factor import Signs
-from plugins.toy_learner import Lifts, LiftsModel
+from plugins.toy_learner import Lifts
 from plugins.toy_source import Dice
 from plugins.toy_statistic import Gaps
 from plugins.toy_sweeper import FittedLifts
@@ -22,6 +23,7 @@ from likely.cli.listing import COMMANDS
 from likely.errors import SettingError
 from likely.models.contracts import Sweep
 from likely.models.registry import LEARNERS, register
+from likely.models.shapes import Sum
 from likely.portable.languages.export import WRITERS
 from likely.sums.summary import MORE
 from likely.testing import check_learner, check_statistic
@@ -95,14 +97,15 @@ def test_a_learner_that_remembers_other_sweeps_is_found_out() -> None:
 
 
 def test_a_learner_that_breaks_a_law_is_found_out() -> None:
-    class Forgetful(LiftsModel):
-        def log_joint(self, batch: Any) -> Any:
-            return super().log_joint(batch) + np.log(1.5)
+    class Forgetful(Sum):
+        def scored(self, batch: Any) -> Any:
+            logs, words = super().scored(batch)
+            return logs + np.log(1.5), words
 
     class Broken(Lifts):
         def learn(self, summary: likely.Summary) -> Any:
-            one = super().learn(summary)
-            return Forgetful(learner=one.learner, summary=one.summary, log_prior=one.log_prior, factors=one.factors)
+            model = super().learn(summary)
+            return replace(model, score=Forgetful(model.score.constant, model.score.terms))
 
     LEARNERS["Broken"] = Broken
     with pytest.raises(AssertionError, match="terms do not add up"):

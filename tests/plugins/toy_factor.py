@@ -9,11 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from likely import Schema, Summary
+from likely import Model, Schema, Summary
 from likely.models.factors.bins import read_tally
-from likely.models.fractions import log_of
 from likely.models.model import learnable
-from likely.models.naive.product import Product
+from likely.models.naive.product import product_of
 from likely.models.prior import prior_quotients
 from likely.models.settings import Settings, setting
 from likely.models.shapes import BinTable
@@ -42,9 +41,9 @@ class Signs(Settings):
     def needs(self, schema: Schema) -> frozenset[str]:
         return frozenset()
 
-    def learn(self, summary: Summary) -> Product:
+    def learn(self, summary: Summary) -> Model:
         summary = learnable(summary)
         prior = prior_quotients(summary, "observed", 0.0)
         columns = [c.name for c in summary.schema.attributes if c.kind == "number"]
         factors = tuple(sign_factor(name, summary.columns[name], self.pseudo_count) for name in columns)
-        return Product(learner=self, summary=summary, prior=prior, log_prior=log_of(prior), factors=factors)
+        return product_of(self, summary, prior, factors)

@@ -29,7 +29,7 @@ class Lifts(Settings):
     def needs(self, schema: Schema) -> frozenset[str]:
         return frozenset()  # counts of levels are in every summary
 
-    def learn(self, summary: Summary) -> LiftsModel:
+    def learn(self, summary: Summary) -> Model:
         summary = learnable(summary)
         prior = (summary.total.floats() + 1) / (summary.total.floats() + 1).sum()
         tables = []
@@ -40,13 +40,5 @@ class Lifts(Settings):
                 log_table = self.strength * np.log(seen / seen.sum(axis=1, keepdims=True) / prior)
                 nothing = np.zeros((2, len(prior)))  # unseen levels and missing cells say nothing
                 tables.append(LevelTable(column.name, Labels(counts.labels.names), np.vstack([log_table, nothing])))
-        return LiftsModel(learner=self, summary=summary, log_prior=np.log(prior), factors=tuple(tables))
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class LiftsModel(Model):
-    """The prior and one table for each nominal attribute."""
-
-    @property
-    def score(self) -> Sum:
-        return Sum(self.log_prior, self.factors)
+        score = Sum(np.log(prior), tuple(tables))
+        return Model(learner=self, summary=summary, score=score, log_prior=score.constant, factors=score.terms)

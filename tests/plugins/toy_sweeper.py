@@ -5,13 +5,13 @@ The strength of `Lifts` that names the most classes rightly, by looking at the r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from plugins.toy_learner import Lifts, LiftsModel
+from plugins.toy_learner import Lifts
 
-from likely import Schema, Summary
+from likely import Model, Schema, Summary
 from likely.models.contracts import Learning, Sweep
 from likely.models.learning import looks_at_rows
 from likely.models.posterior import first_best
@@ -32,7 +32,7 @@ class FittedLifts(Settings):
         return frozenset()
 
     @looks_at_rows
-    def learn(self, summary: Summary) -> Learning[FittedLiftsModel]:
+    def learn(self, summary: Summary) -> Learning[Model]:
         best = 0.0
         for tried in (np.arange(0, self.most + 0.25, 0.5), None):
             strengths = np.maximum(best + np.arange(-4, 5) / 10, 0) if tried is None else tried
@@ -40,26 +40,16 @@ class FittedLifts(Settings):
             best = round(float(strengths[int(hits.argmax())]), 6)
         return self.at(summary, best)
 
-    def restore(self, summary: Summary, found: dict[str, Any]) -> FittedLiftsModel:
+    def restore(self, summary: Summary, found: dict[str, Any]) -> Model:
         return self.at(summary, float(found["strength"]))
 
-    def at(self, summary: Summary, strength: float) -> FittedLiftsModel:
+    def at(self, summary: Summary, strength: float) -> Model:
         plain = Lifts(strength).learn(summary)
-        parts = {"summary": plain.summary, "log_prior": plain.log_prior, "factors": plain.factors}
-        return FittedLiftsModel(learner=self, strength=strength, **parts)
+        found = {"strength": strength}
+        return replace(plain, learner=self, details=found, state=found)  # which the file keeps
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class FittedLiftsModel(LiftsModel):
-    """What was found in the rows is kept in the file."""
-
-    strength: float
-
-    def search_state(self) -> dict[str, Any]:
-        return {"strength": self.strength}
-
-
-def count_hits(models: list[FittedLiftsModel], batch: Any, group: Any, weight: Any) -> tuple[Any]:
+def count_hits(models: list[Model], batch: Any, group: Any, weight: Any) -> tuple[Any]:
     """The weight of rows whose class each model names: whole numbers, so that no order changes the sum."""
     some = group >= 0
     said = [first_best(model.log_joint(batch))[some] == group[some] for model in models]

@@ -22,7 +22,7 @@ from likely.intake.reading import (
 )
 from likely.intake.store import summarize_by_file
 from likely.intake.summarize import Engine, LocalEngine, More, Wanted, summarize_table, summary_from_knowledge
-from likely.models.contracts import AnyModel, Learner, LearnsModel, Model, setting_of
+from likely.models.contracts import Learner, Model, setting_of
 from likely.models.default import chosen_learner, default_learner
 from likely.models.learning import begin, learn_without_rows, restore, run
 from likely.models.loss import Loss, parse_loss
@@ -82,35 +82,6 @@ def engine_of(source: Source, reading: Reading) -> Engine:
     return count_in_database(source, reading)
 
 
-@overload
-def fit(
-    data: object,
-    target: object,
-    learner: LearnsModel[AnyModel] | type[LearnsModel[AnyModel]],
-    *,
-    loss: Loss | Mapping[str, Any] | None = None,
-    **reading: Unpack[ReadingOptions],
-) -> AnyModel: ...
-@overload
-def fit(
-    data: object,
-    target: object = None,
-    *,
-    learner: LearnsModel[AnyModel] | type[LearnsModel[AnyModel]],
-    loss: Loss | Mapping[str, Any] | None = None,
-    **reading: Unpack[ReadingOptions],
-) -> AnyModel: ...
-@overload
-def fit(
-    data: object,
-    target: object = None,
-    learner: GivenLearner = None,
-    *,
-    effort: Effort | None = None,
-    for_: Collection[Purpose] | Purpose = (),
-    loss: Loss | Mapping[str, Any] | None = None,
-    **reading: Unpack[ReadingOptions],
-) -> Model: ...
 def fit(
     data: object,
     target: object = None,

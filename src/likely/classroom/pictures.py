@@ -323,7 +323,7 @@ def _with_learner(
 
 def _units(model: Model, names: tuple[str, str], rows: Floats, scale: bool) -> tuple[Floats, bool]:
     """How much of each number is a distance of 1 (infinite: it takes no part), and whether distances are added up."""
-    measured = model.distance_units()
+    measured = model.distance_units
     if measured is not None:
         return np.array([measured[0].get(name, math.inf) for name in names]), measured[1]
     width = np.ptp(rows[:2], axis=1) if scale else np.ones(2)

@@ -25,6 +25,7 @@ from likely.models.default import default_learner, field_of
 from likely.models.learning import begin, learning
 from likely.models.model import unread_texts
 from likely.models.naive.naive import NaiveBayes
+from likely.models.naive.product import only_factors
 from likely.models.registry import changed_settings
 from likely.sums import state
 from likely.sums.columns.counts import Counts
@@ -275,7 +276,7 @@ class _Without:
 
     def learn(self, summary: Summary) -> Learning[Model]:
         model = yield from learning(self.learner, summary)
-        return model.only([f.name for f in model.factors if f.name != self.name])
+        return only_factors(model, [f.name for f in model.factors if f.name != self.name])
 
 
 def without(learner: NaiveBayes, name: str) -> Learner:

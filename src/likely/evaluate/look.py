@@ -40,6 +40,7 @@ from likely.models.default import default_learner
 from likely.models.learning import begin, run, start
 from likely.models.loss import Loss
 from likely.models.naive.one_rule import BEST_ATTRIBUTE, FREQUENCIES
+from likely.models.naive.product import only_factors
 from likely.sums import state
 from likely.sums.summary import Summary
 from likely.sums.words.counting import Words
@@ -118,7 +119,7 @@ class LookSweep:
             return {}
         out: dict[str, list[Model]] = {}
         for name in (text.name for text in held[0].texts):
-            own = [m.only([name]) for m in held]
+            own = [only_factors(m, [name]) for m in held]
             if all(len(m.factors) == len(text.factors) == 1 for m, text in zip(held, own, strict=True)):
                 self.only = name
             elif all(text.factors for text in own):

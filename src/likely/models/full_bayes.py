@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.models.contracts import Model
+from likely.models.contracts import Learner, Model
 from likely.models.factors.bins import ValueTally, edges_of, rule_for
 from likely.models.factors.joint import CellSettings, CutSettings, binned_joint_table, table
 from likely.models.factors.normal import CovarianceSettings, normal, scatter
@@ -35,7 +34,7 @@ from likely.models.settings import (
     unseen_setting,
     variance_setting,
 )
-from likely.models.shapes import Exhibit, JointTable, MultivariateNormal, Plane, Score, Sum
+from likely.models.shapes import Exhibit, JointTable, MultivariateNormal, Plane, Sum
 from likely.models.working.records import Working
 from likely.models.working.working import product_working
 from likely.sums.summary import Summary
@@ -43,7 +42,6 @@ from likely.table.batch import Batch
 from likely.table.schema import Column, Schema
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -55,74 +53,90 @@ SHOWN = 20
 """So many cells are shown."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class JointModel(Model):
+def joint_model(
+    learner: Learner,
+    summary: Summary,
+    prior: tuple[Quotient, ...],
+    joint: MultivariateNormal | JointTable,
+    notes: Sequence[str],
+    refuse_unseen: bool = False,
+) -> Model:
     """log P(class) + log P(row | class), by one term of all attributes; missing cells are summed or integrated out."""
+    log_prior = log_of(prior)
+    # Where classes share one covariance, what tells them apart is a sum over attributes.
+    pooled = isinstance(joint, MultivariateNormal) and joint.pooled
+    return Model(
+        learner=learner,
+        summary=summary,
+        score=Sum(log_prior, (joint,) if joint.names else (), whole=not pooled),
+        prior=prior,
+        log_prior=log_prior,
+        generative=True,
+        notes=tuple(notes),
+        refuse_unseen=refuse_unseen,
+        details={"joint": joint},
+        show=_show_joint,
+        draw=_draw_joint,
+        work=_work_joint,
+        divide=_divide_normals if pooled else None,
+    )
 
-    prior: tuple[Quotient, ...]
-    log_prior: NDArray[np.float64]
-    joint: MultivariateNormal | JointTable
-    generative: ClassVar[bool] = True
 
-    @property
-    def pooled(self) -> bool:
-        """Whether classes share one covariance, so that what tells them apart is a sum over attributes."""
-        return isinstance(self.joint, MultivariateNormal) and self.joint.pooled
+def _work_joint(model: Model, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working:
+    """P(class) times the density at the point, or P(cells | class) of the table, and what that is made of."""
+    joint = model.details["joint"]
+    terms = [model.log_prior]
+    if joint.names:
+        logs = np.zeros((1, len(model.classes)))
+        joint.add(batch, logs)
+        terms.append(logs[0])
+    factors = (joint,)[: len(terms) - 1]
+    powers = [1.0] * len(terms)
+    return product_working(model.classes, model.prior, factors, powers, np.stack(terms), batch, row, posterior)  # type: ignore[arg-type]
 
-    @cached_property
-    def score(self) -> Score:
-        """log P(class) + log P(row | class)."""
-        return Sum(self.log_prior, (self.joint,) if self.joint.names else (), whole=not self.pooled)
 
-    def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working:
-        """P(class) times the density at the point, or P(cells | class) of the table, and what that is made of."""
-        terms = [self.log_prior]
-        if self.joint.names:
-            logs = np.zeros((1, len(self.classes)))
-            self.joint.add(batch, logs)
-            terms.append(logs[0])
-        factors = (self.joint,)[: len(terms) - 1]
-        powers = [1.0] * len(terms)
-        return product_working(self.classes, self.prior, factors, powers, np.stack(terms), batch, row, posterior)
+def _divide_normals(model: Model, first: str, second: str) -> Plane:
+    """Where both classes are as probable, all numbers being known; of one covariance for all classes."""
+    joint: MultivariateNormal = model.details["joint"]
+    assert model.log_prior is not None
+    a, b = model.classes.index(first), model.classes.index(second)
+    mean, deviation = joint.mean, joint.deviation[0]
+    apart, middle = (mean[a] - mean[b]) / deviation, (mean[b] + mean[a]) / 2
+    weights = np.linalg.solve(joint.correlation[0], apart) / deviation
+    named = tuple((name, "", float(w)) for name, w in zip(joint.names, weights, strict=True))
+    return Plane(first, second, float(model.log_prior[a] - model.log_prior[b] - weights @ middle), named)
 
-    def plane_between(self, first: str, second: str) -> Plane:
-        """Where both classes are as probable, all numbers being known; of one covariance for all classes."""
-        if not isinstance(self.joint, MultivariateNormal) or not self.joint.pooled:
-            return super().plane_between(first, second)
-        a, b = self.classes.index(first), self.classes.index(second)
-        mean, deviation = self.joint.mean, self.joint.deviation[0]
-        apart, middle = (mean[a] - mean[b]) / deviation, (mean[b] + mean[a]) / 2
-        weights = np.linalg.solve(self.joint.correlation[0], apart) / deviation
-        named = tuple((name, "", float(w)) for name, w in zip(self.joint.names, weights, strict=True))
-        return Plane(first, second, float(self.log_prior[a] - self.log_prior[b] - weights @ middle), named)
 
-    def exhibits(self) -> tuple[Exhibit, ...]:
-        """Means and covariances, and the hyperplane between two classes; or the cells that weigh most."""
-        if isinstance(self.joint, JointTable):
-            return cells_that_weigh(self.joint, self.classes, "The cells")
-        tables = means_and_covariances(self.joint, self.classes, self.pooled)
-        if self.pooled and self.joint.names and len(self.classes) == 2:
-            first, second = self.classes
-            plane = self.plane_between(second, first)
-            rows = (("constant", plane.constant), *((name, weight) for name, _, weight in plane.weights))
-            title = f"Hyperplane: {second} where constant + sum of weight * value > 0, else {first}"
-            tables.append(Exhibit(title, ("attribute", "weight"), rows))
-        return tuple(tables)
+def _show_joint(model: Model) -> tuple[Exhibit, ...]:
+    """Means and covariances, and the hyperplane between two classes; or the cells that weigh most."""
+    joint = model.details["joint"]
+    if isinstance(joint, JointTable):
+        return cells_that_weigh(joint, model.classes, "The cells")
+    tables = means_and_covariances(joint, model.classes, joint.pooled)
+    if joint.pooled and joint.names and len(model.classes) == 2:
+        first, second = model.classes
+        plane = _divide_normals(model, second, first)
+        rows = (("constant", plane.constant), *((name, weight) for name, _, weight in plane.weights))
+        title = f"Hyperplane: {second} where constant + sum of weight * value > 0, else {first}"
+        tables.append(Exhibit(title, ("attribute", "weight"), rows))
+    return tuple(tables)
 
-    def sample(self, rows: int, seed: int = 0) -> DrawnRows:
-        """Rows drawn from the model: a class by its prior, then its cells together."""
-        rng, chances = chance(rows, seed), np.array([float(p) for p in self.prior])
-        group = rng.choice(len(self.prior), int(rows), p=chances / chances.sum()).astype(np.intp)
-        cells = self.joint.draw(group, rng)
-        columns = cells if isinstance(cells, dict) else dict(zip(self.joint.names, cells.T, strict=True))
-        out: dict[str, list[Any]] = {}
-        for column in self.schema.columns:
-            if column.role == "target":
-                out[column.name] = np.array(self.classes, object)[group].tolist()
-            elif column.name in columns:
-                drawn = columns[column.name]
-                out[column.name] = drawn if isinstance(drawn, list) else number_cells(drawn, column.kind)
-        return out
+
+def _draw_joint(model: Model, rows: int, seed: int) -> DrawnRows:
+    """A class by its prior, then its cells together."""
+    joint = model.details["joint"]
+    rng, chances = chance(rows, seed), np.array([float(p) for p in model.prior])
+    group = rng.choice(len(chances), int(rows), p=chances / chances.sum()).astype(np.intp)
+    cells = joint.draw(group, rng)
+    columns = cells if isinstance(cells, dict) else dict(zip(joint.names, cells.T, strict=True))
+    out: dict[str, list[Any]] = {}
+    for column in model.schema.columns:
+        if column.role == "target":
+            out[column.name] = np.array(model.classes, object)[group].tolist()
+        elif column.name in columns:
+            drawn = columns[column.name]
+            out[column.name] = drawn if isinstance(drawn, list) else number_cells(drawn, column.kind)
+    return out
 
 
 def means_and_covariances(normal: MultivariateNormal, classes: tuple[str, ...], pooled: bool = False) -> list[Exhibit]:
@@ -209,7 +223,7 @@ class FullBayes(Settings):
     def _has_bins(self, schema: Schema) -> bool:
         return self.density == "table" and any(c.kind in ("number", "date") for c in schema.attributes)
 
-    def learn(self, summary: Summary) -> JointModel:
+    def learn(self, summary: Summary) -> Model:
         """Derive the model. Changes nothing; other settings can be tried on the same summary."""
         summary = learnable(summary)
         kind = density_kind(summary.schema, self.density)
@@ -217,17 +231,16 @@ class FullBayes(Settings):
         if not self._has_bins(summary.schema):
             refuse_others("FullBayes", kind, summary.schema)
         prior = prior_quotients(summary, self.prior, self.prior_pseudo_count)
-        about: dict[str, Any] = {"learner": self, "summary": summary, "prior": prior, "log_prior": log_of(prior)}
         if kind == "normal":
             settings = CovarianceSettings(self.variance, self.variance_floor, self.shrinkage)
             found = normal(scatter(summary), summary.classes, settings, pooled=False)
-            return JointModel(**about, joint=found, notes=found.notes)
+            return joint_model(self, summary, prior, found, found.notes)
         how = CellSettings(self.pseudo_count, self.unseen == "reserve")
         if self._has_bins(summary.schema):
             cells, notes = binned_joint_table(summary, how, CutSettings(self._edges, self.bins_closed))
         else:
             cells, notes = table(summary, how)
-        return JointModel(**about, joint=cells, notes=tuple(notes), refuse_unseen=self.unseen == "error")
+        return joint_model(self, summary, prior, cells, notes, refuse_unseen=self.unseen == "error")
 
     def _edges(self, name: str, tally: ValueTally) -> NDArray[np.float64]:
         return edges_of(tally, rule_for(self.bins, name), self.bin_count, self.bins_closed)
@@ -305,18 +318,11 @@ class LinearDiscriminant(Settings):
         """Sums of products."""
         return needs_of("normal", schema)
 
-    def learn(self, summary: Summary) -> JointModel:
+    def learn(self, summary: Summary) -> Model:
         """Derive the model. Changes nothing; other settings can be tried on the same summary."""
         summary = learnable(summary)
         refuse_others("LinearDiscriminant", "normal", summary.schema)
         prior = prior_quotients(summary, self.prior, self.prior_pseudo_count)
         settings = CovarianceSettings(self.variance, self.variance_floor, self.shrinkage)
         found = replace(normal(scatter(summary), summary.classes, settings, pooled=True), pooled=True)
-        return JointModel(
-            learner=self,
-            summary=summary,
-            prior=prior,
-            log_prior=log_of(prior),
-            joint=found,
-            notes=found.notes,
-        )
+        return joint_model(self, summary, prior, found, found.notes)

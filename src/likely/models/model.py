@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, overload
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, overload
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -23,6 +23,7 @@ from likely.models.one_row import answer_row, remember_row
 from likely.models.posterior import Matrix, Posterior, RowPosterior, TablePosterior, join_posteriors, why_undecided
 from likely.sums import state
 from likely.sums.columns.counts import Counts
+from likely.sums.contracts import State
 from likely.sums.summary import Summary
 from likely.table.arrow import name_array, number_array
 from likely.table.batch import Batch
@@ -59,8 +60,11 @@ class Answers(ABC):
     refuse_unseen: bool = False
     loss: Loss | None = None
     """What decisions cost, where that was said when the model was made. No probability depends on it."""
-    proper: ClassVar[bool] = True
-    generative: ClassVar[bool] = False
+    state: State = field(default_factory=dict)
+    """What cannot be derived from the summary again, as a learner's own sweeps found it; kept in the file."""
+    proper: bool = True
+    """Whether the posterior is made of probabilities, or only of scores."""
+    generative: bool = False
     """Whether `log_joint` is log P(class, row), so that its sum over the classes is the density of the row."""
 
     def __post_init__(self) -> None:
@@ -281,7 +285,7 @@ class Answers(ABC):
         tree: dict[str, Any] = {
             "learner": {"name": type(self.learner).__name__, "settings": state.plain(self.learner)},
             "summary": self.summary.state(),
-            "found": self.search_state(),
+            "found": self.state,
         }
         if self.loss is not None:
             tree["loss"] = self.loss.toml()  # as text, which keeps the order of actions and exact costs
@@ -294,14 +298,6 @@ class Answers(ABC):
     def to_bytes(self) -> bytes:
         """What a file of this model holds."""
         return state.dump(self.tree())
-
-    def search_state(self) -> dict[str, Any]:
-        """What cannot be derived from the summary again (a learner's own sweeps found it); kept in the file."""
-        return {}
-
-    def lasting_state(self) -> dict[str, Any]:
-        """What of `search_state` holds as well when other rows are learned or unlearned."""
-        return {}
 
     def _repr_html_(self) -> str:
         """The classes and their weight, for a notebook."""

@@ -34,8 +34,6 @@ from likely.table.formats.memory import TableSource
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from likely.models.linear.least_squares import Hyperplanes
-
 
 # The classifiers: for each learner a class whose parameters are the learner's settings.
 
@@ -248,8 +246,6 @@ class LeastSquaresClassifier(LinearClassifier, learner=likely.LeastSquares):
 
     _generative = False
     mode: str
-    if TYPE_CHECKING:
-        model_: Hyperplanes
 
     @property
     def _linear(self) -> bool:
@@ -258,7 +254,8 @@ class LeastSquaresClassifier(LinearClassifier, learner=likely.LeastSquares):
     def _scores(self, X: object) -> Floats:
         source = self._table(X)
         with as_value_errors():
-            parts = [self.model_.score.outputs.scored(batch)[0] for batch in self.model_.batches(source)]
+            score: Any = self.model_.score
+            parts = [score.outputs.scored(batch)[0] for batch in self.model_.batches(source)]
         return self._matrix(np.concatenate(parts), -np.inf)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from likely.apply.decide.decider import Costs, Decision, decider, make_decision
 from likely.apply.decide.missing import integrals, is_missing, panels, starts_of, turns
-from likely.apply.decide.priors import NewPrior, describer_sentence, unwrap
+from likely.apply.decide.priors import NewPrior, describer_sentence
 from likely.errors import SettingError, shown
 from likely.models.contracts import Model, setting_of
 from likely.models.loss import Loss
@@ -109,7 +109,7 @@ class _Question:
                 codes = np.append(codes, np.int32(UNSEEN_CODE))
             words = f"summed over {len(codes)} levels" if len(codes) != 1 else "it has one level only"
             return self._summed(name, self.joint(name, Codes(codes, cells.labels)), words)
-        starts = starts_of(unwrap(self.model), name)
+        starts = starts_of(self.model.learned, name)
         if starts is not None:
             points = np.concatenate([[np.nextafter(starts[0], -np.inf)], starts]) if len(starts) else np.zeros(1)
             return self._summed(name, self.joint(name, points), f"summed over {len(points)} bins")
@@ -136,7 +136,7 @@ class _Question:
         return expected - expected.min(axis=1, keepdims=True)  # type: ignore[no-any-return]
 
     def _integrated(self, name: str) -> Question:
-        edges = panels(unwrap(self.model), name)
+        edges = panels(self.model.learned, name)
         if len(edges) < 2 or _flat(self.joint(name, edges)):
             return Question(name, 0.0, 0.0, "the model does not use it")
         classes = len(self.chances)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.apply.decide.missing import is_missing
-from likely.apply.decide.priors import describer_sentence, unwrap
+from likely.apply.decide.priors import describer_sentence
 from likely.errors import InputError, SettingError, shown
 from likely.machinery.arrays import Floats
 from likely.models.contracts import Model, setting_of
@@ -104,7 +104,7 @@ def familiar(model: Model, share: float, training: object = None, seed: int = 0,
         raise SettingError(f"unlike is {shown(share)}. Give a share of rows between 0 and 1, such as 0.001.")
     whole = model
     if not model.generative:
-        model = unwrap(model).describer
+        model = model.learned.describer
     model.check_generative()
     if texts := [shown(c.name) for c in model.schema.attributes if c.kind == "text"]:
         raise SettingError(

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from likely.apply.decide.priors import Wrapper, wrap
+from likely.apply.decide.priors import wrap
 from likely.errors import SettingError, shown
 from likely.machinery.arrays import Floats
 from likely.models.contracts import Model, Terms, setting_of
@@ -24,7 +23,6 @@ from likely.models.shapes import (
     OneDependence,
     Opaque,
     Score,
-    Sum,
     Tree,
     patterns,
     sum_of,
@@ -108,9 +106,11 @@ Spread: TypeAlias = "tuple[list[str] | NDArray[np.float64], NDArray[np.float64]]
 def average_missing(model: Model) -> Model:
     """The model that averages over what a missing cell may hold."""
     spreads = {c.name: spread(model.summary.columns[c.name]) for c in model.schema.attributes}
-    return Averaged(
+    return Model(
         **wrap(model),
-        spreads={name: s for name, s in spreads.items() if len(s[1])},
+        score=MeanOverMissing(model, {name: s for name, s in spreads.items() if len(s[1])}),
+        sumless="A mean over what missing cells may hold is no sum over attributes.",
+        work=_work_mean,
     )
 
 
@@ -152,68 +152,41 @@ def spread(statistic: Counts | Numbers | Words) -> Spread:
     return np.bincount(which, share * value, SLICES) / mass, mass / mass.sum()
 
 
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Averaged(Wrapper):
+@dataclass(frozen=True, eq=False)
+class MeanOverMissing(Score):
     """P(class | row) = sum over v of P(class | row with v) * P(v), over what the missing cells may hold."""
 
+    model: Model
     spreads: Mapping[str, Spread]
 
-    @cached_property
-    def score(self) -> Score:
-        """The mean over what missing cells may hold."""
+    @property
+    def opaque(self) -> Opaque:
         why = "It scores every row many times over, once for each value that a missing cell may hold."
-        mean = Opaque("the mean over missing cells", self._score_rows, why)
-        return Sum(np.zeros(len(self.classes)), (mean,), whole=True)
+        return Opaque("the mean over missing cells", lambda batch: self.scored(batch)[0], why)
 
-    def _score_rows(self, batch: Batch) -> Matrix:
+    def missing_in(self, batch: Batch) -> list[str]:
+        """The attributes that are missing in some row."""
+        return [name for name in self.spreads if name in batch.cells and is_missing(batch.cells[name]).any()]
+
+    def scored(self, batch: Batch) -> tuple[Matrix, dict[str, tuple[int, int]]]:
         """Rows without a missing cell are scored as ever. The density of a row stays that of the model inside."""
-        out = self.inner.log_joint(batch)
+        out = self.model.log_joint(batch)
         names = [name for name in self.spreads if name in batch.cells]
         if not names or not batch.rows:
-            return out
+            return out, {}
         gone = np.column_stack([is_missing(batch.cells[name]) for name in names])
         for columns, rows in patterns(gone):
             if len(columns):
                 out[rows] = self._averaged(batch.take(rows), [names[k] for k in columns], out[rows])
-        return out
+        return out, {}
 
-    def terms(self, batch: Batch) -> Terms:
-        """Those of the model inside, unless a cell is missing."""
-        if any(is_missing(batch.cells[name]).any() for name in self.spreads if name in batch.cells):
-            raise SettingError("A mean over what missing cells may hold is no sum over attributes.")
-        return self.inner.terms(batch)
-
-    def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working | None:
-        """Σ P(v) × P(class | row with v), over the values v of the missing cells together."""
-        names = [name for name in self.spreads if name in batch.cells and is_missing(batch.cells[name])[0]]
-        if not names:
-            return self.inner.worked(batch, row, posterior)
-        index, share = combinations([self.spreads[name][1] for name in names])
-        cells = {
-            name: fill_cells(batch.cells[name], self.spreads[name][0], own)
-            for name, own in zip(names, index, strict=True)
-        }
-        part = batch.take(np.zeros(len(share), np.intp))
-        chances = Posterior.of(self.classes, self.inner.log_joint(replace(part, cells=part.cells | cells))).matrix
-        steps = []
-        for k, (weight, own) in enumerate(zip(share.tolist(), chances, strict=True)):
-            told = ", ".join(
-                f"{clean(name)}={clean(_spelled(self.spreads[name][0][int(i[k])]))}"
-                for name, i in zip(names, index, strict=True)
-            )
-            values = by_class(self.classes, weight * own)
-            texts = {name: f"{signed(weight)} × {signed(p)}" for name, p in by_class(self.classes, own).items()}
-            steps.append(Step(told, told, values, values, title=f"P({told}) × P(class | x, {told})", texts=texts))
-        remarks = ["What is missing is averaged over its values in training."]
-        if not chances.any(axis=1).all():
-            remarks.append(
-                "Values under which every class is impossible are left out, and the others share their weight."
-            )
-        return added(self.classes, steps, posterior, sign="P({} | x)", remarks=remarks)
+    def take_apart(self, batch: Batch) -> Terms | None:
+        """The terms of the model inside, unless a cell is missing."""
+        return None if self.missing_in(batch) else self.model.score.take_apart(batch)
 
     def _averaged(self, batch: Batch, names: list[str], left_out: Matrix) -> Matrix:
         index, share = combinations([self.spreads[name][1] for name in names])
-        evidence = Posterior.of(self.classes, left_out).log_evidence
+        evidence = Posterior.of(self.model.classes, left_out).log_evidence
         out, step = np.empty_like(left_out), max(1, ROOM // len(share))
         for start in range(0, batch.rows, step):
             rows = np.arange(start, min(start + step, batch.rows))
@@ -222,8 +195,8 @@ class Averaged(Wrapper):
                 for name, own in zip(names, index, strict=True)
             }
             part = batch.take(np.repeat(rows, len(share)))
-            joint = self.inner.log_joint(replace(part, cells=part.cells | cells))
-            chances = Posterior.of(self.classes, joint).matrix.reshape(len(rows), len(share), -1)
+            joint = self.model.log_joint(replace(part, cells=part.cells | cells))
+            chances = Posterior.of(self.model.classes, joint).matrix.reshape(len(rows), len(share), -1)
             mean = np.einsum("k,rkc->rc", share, chances, optimize=False)
             # Values under which the row is impossible say nothing of the class; the others share their weight.
             whole = mean.sum(axis=1, keepdims=True)
@@ -232,6 +205,32 @@ class Averaged(Wrapper):
         with np.errstate(invalid="ignore"):
             out += evidence[:, None]
         return np.where(np.isneginf(evidence)[:, None], -np.inf, out)
+
+
+def _work_mean(model: Model, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working | None:
+    """Σ P(v) × P(class | row with v), over the values v of the missing cells together."""
+    inner, score, classes = model.inner, model.score, model.classes
+    assert inner is not None and isinstance(score, MeanOverMissing)
+    spreads, names = score.spreads, score.missing_in(batch)
+    if not names:
+        return inner.worked(batch, row, posterior)
+    index, share = combinations([spreads[name][1] for name in names])
+    cells = {name: fill_cells(batch.cells[name], spreads[name][0], own) for name, own in zip(names, index, strict=True)}
+    part = batch.take(np.zeros(len(share), np.intp))
+    chances = Posterior.of(classes, inner.log_joint(replace(part, cells=part.cells | cells))).matrix
+    steps = []
+    for k, (weight, own) in enumerate(zip(share.tolist(), chances, strict=True)):
+        told = ", ".join(
+            f"{clean(name)}={clean(_spelled(spreads[name][0][int(i[k])]))}"
+            for name, i in zip(names, index, strict=True)
+        )
+        values = by_class(classes, weight * own)
+        texts = {name: f"{signed(weight)} × {signed(p)}" for name, p in by_class(classes, own).items()}
+        steps.append(Step(told, told, values, values, title=f"P({told}) × P(class | x, {told})", texts=texts))
+    remarks = ["What is missing is averaged over its values in training."]
+    if not chances.any(axis=1).all():
+        remarks.append("Values under which every class is impossible are left out, and the others share their weight.")
+    return added(classes, steps, posterior, sign="P({} | x)", remarks=remarks)
 
 
 def _spelled(value: object) -> str:

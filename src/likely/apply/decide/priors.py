@@ -3,105 +3,52 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from likely.errors import SettingError, nearest, shown
-from likely.models.contracts import Learner, Model
+from likely.models.contracts import Model, work_terms
 from likely.models.fractions import Quotient, as_written, log_of
 from likely.models.pool.members import learner_titles
 from likely.models.posterior import Posterior
 from likely.models.prior import TOLERANCE
-from likely.models.shapes import Exhibit, Score, WordWeights, shift
+from likely.models.shapes import shift
 from likely.models.working.records import Step, Working
 from likely.models.working.working import by_class, multiplied
 from likely.table.batch import Batch
-from likely.table.encode import Encoder
 from likely.table.labels import label
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 # A model around another one, which answers otherwise but believes, reads and draws rows as the one inside does.
 
 
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Wrapper(Model):
-    """All but its scores is of the model inside: whether it is proper and generative, factors, levels, encoder."""
-
-    inner: Model
-
-    @property
-    def proper(self) -> bool:  # type: ignore[override]
-        return self.inner.proper
-
-    @property
-    def generative(self) -> bool:  # type: ignore[override]
-        return self.inner.generative
-
-    def why_undecided(self, batch: Batch) -> str:
-        return self.inner.why_undecided(batch)
-
-    @property
-    def powers(self) -> tuple[float, ...]:
-        return self.inner.powers
-
-    def word_speakers(self, name: str) -> tuple[tuple[WordWeights, float], ...]:
-        return self.inner.word_speakers(name)
-
-    def cell_tables(self) -> tuple[Exhibit, ...]:
-        return self.inner.cell_tables()
-
-    def term_strengths(self) -> dict[tuple[str, ...], float]:
-        return self.inner.term_strengths()
-
-    def with_curves(self, names: Collection[str] = ()) -> Learner:
-        return self.inner.with_curves(names)
-
-    def levels(self, name: str) -> list[str]:
-        return self.inner.levels(name)
-
-    def encoder(self) -> Encoder:
-        return self.inner.encoder()
-
-    def sample(self, rows: int, seed: int = 0) -> dict[str, list[Any]]:
-        """Rows drawn from the model inside: what rows of a class look like is the same."""
-        return self.inner.sample(rows, seed)
-
-
 def wrap(model: Model) -> dict[str, Any]:
-    """What a model around this one takes over from it."""
+    """What a model around this one takes over from it: all but its scores, and what is told of how it was found."""
     return {
         "learner": model.learner,
         "summary": model.summary,
         "notes": model.notes,
         "refuse_unseen": model.refuse_unseen,
         "loss": model.loss,
+        "proper": model.proper,
+        "generative": model.generative,
         "prior": model.prior,
         "log_prior": model.log_prior,
         "factors": model.factors,
+        "factor_powers": model.factor_powers,
         "members": model.members,
+        "strengths": model.strengths,
         "inner": model,
     }
 
 
-def unwrap(model: Model) -> Model:
-    """The model that was learned, within all that was put around it."""
-    while isinstance(model, Wrapper):
-        model = model.inner
-    return model
-
-
 def describer_sentence(model: Model, describer: Model) -> str:
     """The sentence that says whose view of rows is taken, where the model has none of its own."""
-    return unwrap(model).describer_note.format(title=learner_titles([describer.learner])[0])
+    return model.learned.introduce_describer(learner_titles([describer.learner])[0])
 
 
 # Other class priors than those of training: how they are told, and the model that believes them. Exact fractions.
@@ -202,7 +149,13 @@ def with_prior(model: Model, given: NewPrior) -> Model:
         return model
     prior = tuple(Quotient(Fraction(n.numerator), Fraction(n.denominator)) for n in new)
     log_ratio = np.array([_log(n / o) if n else -np.inf for n, o in zip(new, old, strict=True)])
-    return Reweighted(**{**wrap(model), "prior": prior, "log_prior": log_of(prior)}, log_ratio=log_ratio)
+    return Model(
+        **{**wrap(model), "prior": prior, "log_prior": log_of(prior)},
+        score=shift(model.score, log_ratio),
+        factored=model.factored,
+        details={"log_ratio": log_ratio},
+        work=_work_reweighted,
+    )
 
 
 def _log(ratio: Fraction) -> float:
@@ -215,35 +168,20 @@ def _log(ratio: Fraction) -> float:
     return math.log(ratio.numerator) - math.log(ratio.denominator)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Reweighted(Wrapper):
-    """A model whose classes are more or less frequent than they were in training, each as it looked there."""
-
-    log_ratio: NDArray[np.float64]
-
-    @property
-    def factored(self) -> bool:  # type: ignore[override]
-        return self.inner.factored
-
-    @cached_property
-    def score(self) -> Score:
-        """That of the model inside, its prior multiplied by new over old."""
-        return shift(self.inner.score, self.log_ratio)
-
-    def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working | None:
-        """That of the model inside, its prior replaced, or multiplied by new over old prior where it has no step."""
-        if self.factored:
-            return super().worked(batch, row, posterior)
-        found = self.inner.worked(batch, row, posterior)
-        if found is None or found.operator == "+":
-            return super().worked(batch, row, posterior)
-        logs = by_class(self.classes, self.log_ratio)
-        if found.steps[0].name == "" and self.log_prior is not None:
-            values = dict(zip(self.classes, self.prior, strict=True))
-            steps = [Step("", None, values, by_class(self.classes, self.log_prior)), *found.steps[1:]]
-        else:
-            pairs = zip(self.prior, prior_of(self.inner), strict=True)
-            ratios = {name: Quotient(new.value, old) for name, (new, old) in zip(self.classes, pairs, strict=True)}
-            steps = [*found.steps, Step("prior", None, ratios, logs, title="new P(class) / old P(class)")]
-        new = multiplied(self.classes, steps, found.quantities, posterior)
-        return replace(new, tables=found.tables, remarks=found.remarks)
+def _work_reweighted(model: Model, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working | None:
+    """That of the model inside, its prior replaced, or multiplied by new over old prior where it has no step."""
+    inner, classes = model.inner, model.classes
+    assert inner is not None
+    working = None if model.factored else inner.worked(batch, row, posterior)
+    if working is None or working.operator == "+":
+        return work_terms(model, batch, row, posterior)
+    logs = by_class(classes, model.details["log_ratio"])
+    if working.steps[0].name == "" and model.log_prior is not None:
+        values = dict(zip(classes, model.prior, strict=True))
+        steps = [Step("", None, values, by_class(classes, model.log_prior)), *working.steps[1:]]
+    else:
+        pairs = zip(model.prior, prior_of(inner), strict=True)
+        ratios = {name: Quotient(new.value, old) for name, (new, old) in zip(classes, pairs, strict=True)}
+        steps = [*working.steps, Step("prior", None, ratios, logs, title="new P(class) / old P(class)")]
+    new = multiplied(classes, steps, working.quantities, posterior)
+    return replace(new, tables=working.tables, remarks=working.remarks)

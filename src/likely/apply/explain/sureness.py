@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.apply.decide.priors import unwrap
 from likely.apply.explain.doubt import HALF, Behind, doubt_of, log_gamma, variance
 from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.models.contracts import Model
@@ -197,7 +196,7 @@ def unsure(model: Model) -> str:
     """Why there is no interval for this model's probabilities, as a sentence; empty where there is one."""
     if model.schema.target is None:
         return "This model is a density, so it has no class probabilities."
-    if not model.factored and unwrap(model).factored:
+    if not model.factored and model.learned.factored:
         return "There is no interval where an answer is averaged over what missing cells may hold."
     if not model.factored:
         return (
@@ -235,7 +234,7 @@ class _Draws:
     def _prior(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Draws of log P(class), up to a constant, (classes, draws), and the rows behind each; as given, if given."""
         model = self.model
-        power, counted = model.powers[0], model.prior_rows()
+        power, counted = model.powers[0], model.prior_rows
         if counted is None:
             assert model.log_prior is not None
             return np.repeat(power * model.log_prior[:, None], self.draws, axis=1), np.full(len(model.classes), np.inf)

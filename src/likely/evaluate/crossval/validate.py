@@ -132,7 +132,7 @@ class FoldNotes:
 
     @classmethod
     def by(cls, model: Model) -> FoldNotes:
-        chosen = model.choices()
+        chosen = model.choices
         return cls(tuple(n for n in model.notes if n not in chosen), tuple(chosen.values()))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.machinery.arrays import Bools, Floats, Ints
-from likely.models.additive.anova import DECIMALS, Anova, Strengths, decompose, measure_terms
+from likely.models.additive.anova import DECIMALS, Anova, decompose, measure_terms
 from likely.models.additive.boosting import Recipe, TreeArrays, boost, score_parts
 from likely.models.additive.coding import (
     MOST_CODES,
@@ -28,8 +28,8 @@ from likely.models.additive.coding import (
     with_base,
 )
 from likely.models.additive.histograms import padded
-from likely.models.additive.model import FACTS, AdditiveModel, read_anova, read_strengths
-from likely.models.contracts import Learner, Learning, Sweep
+from likely.models.additive.model import FACTS, additive_model, additive_terms, read_anova, read_strengths
+from likely.models.contracts import Learner, Learning, Model, Sweep
 from likely.models.fractions import log_of
 from likely.models.heldout.search import HeldOutParts
 from likely.models.heldout.weighing import PATTERNS, ROWS, fit_offsets
@@ -37,6 +37,7 @@ from likely.models.learning import looks_at_rows
 from likely.models.model import learnable
 from likely.models.prior import prior_quotients
 from likely.models.settings import Settings, setting
+from likely.models.shapes import Sum
 from likely.sums.contracts import State
 from likely.sums.state import read_number
 from likely.sums.summary import Summary
@@ -140,26 +141,26 @@ class Additive(Settings):
         return frozenset()
 
     @looks_at_rows
-    def learn(self, summary: Summary) -> Learning[AdditiveModel]:
+    def learn(self, summary: Summary) -> Learning[Model]:
         """The model of rows as codes, seen once; with a single class or no attribute there is nothing to look for."""
         summary = learnable(summary)
         coding = self._coding(summary)
         self._check(coding)
         known = int((summary.total.floats() > 0).sum())
         if known < 2 or not coding.axes:
-            return self._model(coding, empty_terms(coding), {}, {})
+            return additive_model(self, coding, empty_terms(coding), {}, {}, ())
         (parts,) = yield Sweep(_code_rows, (coding, self.most_rows))
         return self.model_of(coding, parts.joined())
 
-    def restore(self, summary: Summary, found: State) -> AdditiveModel:
+    def restore(self, summary: Summary, found: State) -> Model:
         """The model as a file keeps it."""
         summary = learnable(summary)
         coding = self._coding(summary)
         if not found:
-            return self._model(coding, empty_terms(coding), {}, {})
+            return additive_model(self, coding, empty_terms(coding), {}, {}, ())
         facts = {name: read_number(found["facts"][name], 0.0, math.inf, name) for name in FACTS}
         anova = read_anova(found, coding.sizes.tolist(), len(summary.classes))
-        return self._model(coding, anova, facts, read_strengths(found, anova))
+        return additive_model(self, coding, anova, facts, read_strengths(found, anova), ())
 
     def _coding(self, summary: Summary) -> Coding:
         classes = len(summary.classes)
@@ -216,22 +217,6 @@ class Additive(Settings):
             rounds=self.rounds,
         )
 
-    def _model(
-        self, coding: Coding, anova: Anova, facts: dict[str, float], strengths: Strengths, *notes: str
-    ) -> AdditiveModel:
-        prior = prior_quotients(coding.summary, "observed", 0.0)
-        return AdditiveModel(
-            learner=self,
-            summary=coding.summary,
-            prior=prior,
-            log_prior=log_of(prior),
-            coding=coding,
-            anova=anova,
-            facts=facts,
-            strengths=strengths,
-            notes=notes,
-        )
-
     def prepared(self, coding: Coding) -> tuple[Recipe, dict[int, Floats]]:
         """How trees are grown over these codes, and the curves that are given, by the place of their attribute."""
         log_prior = log_of(prior_quotients(coding.summary, "observed", 0.0))
@@ -259,10 +244,11 @@ class Additive(Settings):
 
     def evidence(self, coding: Coding, trees: list[TreeArrays], learned: CodedRows, batch: Batch) -> Floats:
         """What trees that were learned from some rows say of others beyond the prior."""
-        model = self._model(coding, self.terms_of(coding, trees, learned), {}, {})
-        return model.log_joint(batch) - model.log_prior
+        terms = additive_terms(coding.axes, self.terms_of(coding, trees, learned))
+        log_prior = log_of(prior_quotients(coding.summary, "observed", 0.0))
+        return Sum(log_prior, terms).scored(batch)[0] - log_prior
 
-    def model_of(self, coding: Coding, rows: CodedRows) -> AdditiveModel:
+    def model_of(self, coding: Coding, rows: CodedRows) -> Model:
         """Boost, take the trees apart, and find what knowing an attribute is worth."""
         recipe, given = self.prepared(coding)
         two = len(coding.summary.classes) == 2
@@ -279,7 +265,7 @@ class Additive(Settings):
         facts = dict(zip(FACTS, (float(rounds), weight, loss), strict=True))
         some = rows.take(slice(0, MEASURED))
         strengths = measure_terms(anova, coding.as_told(some.codes), some.weight, np.isfinite(log_prior))
-        return self._model(coding, anova, facts, strengths, *notes)
+        return additive_model(self, coding, anova, facts, strengths, notes)
 
 
 def _code_rows(coding: Coding, most: int, batch: Batch, group: Ints, weight: Floats) -> tuple[CodedParts]:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from likely.errors import SettingError, shown
 from likely.machinery.arrays import Floats
 from likely.models.additive.anova import Anova, Pair, Strengths, TreeSet
 from likely.models.additive.coding import Coding
 from likely.models.additive.histograms import CODES
 from likely.models.contracts import Learner, Model
-from likely.models.fractions import Quotient
-from likely.models.shapes import Axis, BinTable, Exhibit, LevelTable, PairTable, Score, Sum, TreeSum
+from likely.models.fractions import log_of
+from likely.models.prior import prior_quotients
+from likely.models.shapes import Axis, BinTable, Exhibit, LevelTable, PairTable, Sum, TreeSum
 from likely.sums.contracts import State
 from likely.sums.state import read_array, read_finite, read_mapping, read_wholes, require
 
@@ -137,96 +135,62 @@ def _trees(one: State, axes: int, classes: int) -> TreeSet:
 Part: TypeAlias = BinTable | LevelTable | PairTable | TreeSum
 
 
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class AdditiveModel(Model):
+def additive_model(
+    learner: Learner,
+    coding: Coding,
+    anova: Anova,
+    facts: Mapping[str, float],
+    strengths: Strengths,
+    notes: Sequence[str],
+) -> Model:
     """log P(class) + sum of f_S(cells of S). What is unknown adds 0: with nothing known the answer is the prior.
 
-    It says nothing of how rows come about.
+    The offsets are in the mains: what each value says against not knowing it. It says nothing of how rows come about.
     """
+    prior = prior_quotients(coding.summary, "observed", 0.0)
+    log_prior, terms = log_of(prior), additive_terms(coding.axes, anova)
+    state: State = {}
+    if facts:
+        measured = np.array([strengths[at] for at in anova.places])
+        state = {**anova_state(anova), "facts": dict(facts), "strengths": measured}
+    return Model(
+        learner=learner,
+        summary=coding.summary,
+        score=Sum(log_prior, terms),
+        prior=prior,
+        log_prior=log_prior,
+        notes=tuple(notes),
+        facts=facts,
+        details={"coding": coding, "anova": anova, "parts": terms},
+        state=state,
+        strengths={tuple(coding.axes[j].name for j in at): strength for at, strength in strengths.items()},
+        show=_show_stopping,
+    )
 
-    prior: tuple[Quotient, ...]
-    log_prior: Floats
-    coding: Coding
-    anova: Anova
-    """With offsets in the mains: what each value says against not knowing it."""
-    facts: dict[str, float]
-    """How boosting stopped: rounds, rows that were held out, their log loss."""
-    strengths: Strengths
 
-    @cached_property
-    def parts(self) -> tuple[Part, ...]:
-        """The terms: of attributes in schema order, then of pairs and larger sets."""
-        axes = self.coding.axes
-        mains = [_single(axes[j], table) for j, table in enumerate(self.anova.mains) if table.any()]
-        pairs = [
-            PairTable(_called(axes, at), (axes[at[0]], axes[at[1]]), pair.cells, pair.table)
-            for at, pair in sorted(self.anova.pairs.items())
-        ]
-        larger = [
-            TreeSum(_called(axes, at), tuple(axes[j] for j in at), t.roots, t.axis, t.below, t.left, t.values)
-            for at, t in sorted(self.anova.sets.items())
-        ]
-        return (*mains, *pairs, *larger)
+def additive_terms(axes: Sequence[Axis], anova: Anova) -> tuple[Part, ...]:
+    """The terms: of attributes in schema order, then of pairs and larger sets."""
+    mains = [_single(axes[j], table) for j, table in enumerate(anova.mains) if table.any()]
+    pairs = [
+        PairTable(_called(axes, at), (axes[at[0]], axes[at[1]]), pair.cells, pair.table)
+        for at, pair in sorted(anova.pairs.items())
+    ]
+    larger = [
+        TreeSum(_called(axes, at), tuple(axes[j] for j in at), t.roots, t.axis, t.below, t.left, t.values)
+        for at, t in sorted(anova.sets.items())
+    ]
+    return (*mains, *pairs, *larger)
 
-    @cached_property
-    def score(self) -> Score:
-        """log P(class) + the terms, in order."""
-        return Sum(self.log_prior, self.parts)
 
-    def curve(self, name: str) -> dict[str, Any]:
-        """What an attribute says by itself, in the form in which a curve can be given by hand (`Additive(curves=…)`).
-
-        >>> import likely
-        >>> data = {"sky": ["sun", "sun", "rain", "rain"] * 9, "play": ["y", "y", "n", "n"] * 9}
-        >>> curve = likely.fit(data, "play", likely.Additive()).curve("sky")
-        >>> curve["levels"], [evidence > 0 for evidence in curve["y"]]
-        (['rain', 'sun'], [False, True])
-        """
-        part = next((p for p in self.parts if p.name == name and isinstance(p, (BinTable, LevelTable))), None)
-        if part is None:
-            self.schema[name]  # an unknown name is refused, with the nearest one
-            raise SettingError(f"{shown(name)} says nothing by itself, so it has no curve.")
-        if odd := {"starts", "levels"} & {*self.classes}:
-            raise SettingError(f"A curve cannot name the class {shown(min(odd))}: that is what its steps are called.")
-        if isinstance(part, BinTable):
-            out: dict[str, Any] = {"starts": part.starts.tolist()}
-            table = part.log_table[: len(part.starts) + 1]
-        else:
-            out = {"levels": list(part.labels.names)}
-            table = part.log_table[: len(part.labels)]
-        return out | {name: table[:, k].tolist() for k, name in enumerate(self.classes)}
-
-    def with_curves(self, names: Collection[str] = ()) -> Learner:
-        """Settings in which the curves of these attributes (none named: of all that have one) are given by hand.
-
-        A given attribute takes part in no other term: what it says together with others is not among the settings.
-        """
-        singles = [p.name for p in self.parts if isinstance(p, (BinTable, LevelTable))]
-        learner: Any = self.learner
-        given = {**learner.curves, **{name: self.curve(name) for name in names or singles}}
-        return replace(learner, curves=given)  # type: ignore[no-any-return]
-
-    def search_state(self) -> State:
-        """The terms, and how boosting ended."""
-        if not self.facts:
-            return {}
-        strengths = np.array([self.strengths[at] for at in self.anova.places])
-        return {**anova_state(self.anova), "facts": dict(self.facts), "strengths": strengths}
-
-    def term_strengths(self) -> dict[tuple[str, ...], float]:
-        """How far each term moves the odds of the two classes that it moves most, its mean over rows of training."""
-        axes = self.coding.axes
-        return {tuple(axes[j].name for j in at): strength for at, strength in self.strengths.items()}
-
-    def exhibits(self) -> tuple[Exhibit, ...]:
-        """How boosting stopped."""
-        # In bits, as all else that is told of the model.
-        shown_as = {"held_out_log_loss": ("held-out log loss, bits", 1 / math.log(2))}
-        rows = []
-        for name, value in self.facts.items():
-            title, scale = shown_as.get(name, (name.replace("_", " "), 1.0))
-            rows.append((title, value * scale))
-        return (Exhibit("How boosting stopped", ("what", "value"), tuple(rows)),)
+def _show_stopping(model: Model) -> tuple[Exhibit, ...]:
+    """How boosting stopped."""
+    # In bits, as all else that is told of the model.
+    shown_as = {"held_out_log_loss": ("held-out log loss, bits", 1 / math.log(2))}
+    rows = []
+    for name, value in model.facts.items():
+        title, scale = shown_as.get(name, (name.replace("_", " "), 1.0))
+        rows.append((title, value * scale))
+    return (Exhibit("How boosting stopped", ("what", "value"), tuple(rows)),)
 
 
 def _called(axes: Sequence[Axis], at: Sequence[int]) -> str:

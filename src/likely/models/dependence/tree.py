@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from likely.models.model import learnable
 from likely.models.posterior import Posterior
 from likely.models.prior import DrawnRows, chance, prior_quotients
 from likely.models.settings import Prior, Settings, prior_pseudo_count_setting, prior_setting, setting
-from likely.models.shapes import Axis, Exhibit, Score, Sum, Tree
+from likely.models.shapes import Axis, Exhibit, Sum, Tree
 from likely.models.working.records import Step, Working, clean, exp
 from likely.models.working.working import by_class, multiplied
 from likely.sums.columns.counts import Counts
@@ -281,7 +280,7 @@ class TreeAugmented(Settings):
         """Counts of pairs."""
         return frozenset({"pairs"})
 
-    def learn(self, summary: Summary) -> TreeAugmentedModel:
+    def learn(self, summary: Summary) -> Model:
         """Derive the model. Changes nothing; other settings can be tried on the same summary."""
         summary = learnable(summary)
         grid = grid_of(summary, "TreeAugmented")
@@ -292,17 +291,21 @@ class TreeAugmented(Settings):
         order, parents = spanning_tree(bits, start)
         prior = prior_quotients(summary, self.prior, self.prior_pseudo_count)
         tables = tuple(self._table(grid, v, int(u)) for v, u in enumerate(parents))
-        return TreeAugmentedModel(
+        log_prior = log_of(prior)
+        tree = Tree(grid.axes, order, parents, tables)
+        return Model(
             learner=self,
             summary=summary,
-            notes=tuple(notes),
-            grid=grid,
+            score=Sum(log_prior, (tree,) if grid.axes else ()),  # missing and unseen cells are summed out
             prior=prior,
-            log_prior=log_of(prior),
-            order=order,
-            parents=parents,
-            bits=bits,
-            tables=tables,
+            log_prior=log_prior,
+            generative=True,
+            notes=tuple(notes),
+            details={"grid": grid, "order": order, "parents": parents, "bits": bits, "tables": tables},
+            show=_show_tree,
+            show_cells=_show_links,
+            draw=_draw_rows,
+            work=_work_tree,
         )
 
     def _root(self, schema: Schema, names: list[str], notes: list[str]) -> int:
@@ -327,78 +330,63 @@ class TreeAugmented(Settings):
         return shares(grid.counts[grid.cells(u), own], self.pseudo_count, single).transpose(1, 0, 2)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class TreeAugmentedModel(Model):
-    """A tree over the attributes under the class, and a table of P(level | parent's level, class) for each."""
+def _work_tree(model: Model, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working:
+    """P(class) times P(cell | parent's cell, class), in fractions where both are known."""
 
-    grid: Grid
-    prior: tuple[Quotient, ...]
-    log_prior: NDArray[np.float64]
-    order: NDArray[np.int64]
-    """The attributes, each after its parent."""
-    parents: NDArray[np.int64]
-    """The parent of each attribute; -1 for the root."""
-    bits: NDArray[np.float64]
-    """I(A; B | class) of all pairs of attributes."""
-    tables: tuple[NDArray[np.float64], ...]
-    """P(level | parent's level, class) of each attribute, (levels, parent's levels, classes)."""
-    generative: ClassVar[bool] = True
+    grid, parents, classes = model.details["grid"], model.details["parents"], model.classes
+    logs, codes, names = model.terms(batch).array[0], grid.codes(batch)[0], [a.name for a in grid.axes]
+    pseudo_count = float(setting_of(model.learner, "pseudo_count"))
+    steps = [Step("", None, dict(zip(classes, model.prior, strict=True)), by_class(classes, logs[0]))]
+    for v in model.details["order"].tolist():
+        u, cell = int(parents[v]), label(row.get(names[v]))
+        own = by_class(classes, logs[1 + v])
+        if codes[v] >= 0 and (u < 0 or codes[u] >= 0):
+            above = int(codes[u]) if u >= 0 else 0
+            chances = link_quotients(grid, v, u, pseudo_count, int(codes[v]), above)
+            given = "class" if u < 0 else f"{clean(names[u])}={clean(label(row.get(names[u])) or '')}, class"
+            title = f"P({clean(names[v])}={clean(cell or '')} | {given})"
+            steps.append(Step(names[v], cell, dict(zip(classes, chances, strict=True)), own, title=title))
+            continue
+        note = f"{shown(names[v])} is not known: left out."
+        if codes[v] >= 0:
+            note = f"{shown(names[v])} hangs on {shown(names[u])}, which is not known: it speaks there."
+        elif logs[1 + v].any():
+            note = f"{shown(names[v])} is not known: summed over, for what hangs on it."
+        values = {n: exp(x) for n, x in own.items()} if logs[1 + v].any() else {}
+        steps.append(Step(names[v], None, values, own, note, title=f"Σ P(… | {clean(names[v])}, class)"))
+    return multiplied(classes, steps, (), posterior)
 
-    def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working:
-        """P(class) times P(cell | parent's cell, class), in fractions where both are known."""
-        logs, codes, names = self.terms(batch).array[0], self.grid.codes(batch)[0], [a.name for a in self.grid.axes]
-        pseudo_count = float(setting_of(self.learner, "pseudo_count"))
-        steps = [Step("", None, dict(zip(self.classes, self.prior, strict=True)), by_class(self.classes, logs[0]))]
-        for v in self.order.tolist():
-            u, cell = int(self.parents[v]), label(row.get(names[v]))
-            own = by_class(self.classes, logs[1 + v])
-            if codes[v] >= 0 and (u < 0 or codes[u] >= 0):
-                above = int(codes[u]) if u >= 0 else 0
-                found = link_quotients(self.grid, v, u, pseudo_count, int(codes[v]), above)
-                given = "class" if u < 0 else f"{clean(names[u])}={clean(label(row.get(names[u])) or '')}, class"
-                title = f"P({clean(names[v])}={clean(cell or '')} | {given})"
-                steps.append(Step(names[v], cell, dict(zip(self.classes, found, strict=True)), own, title=title))
-                continue
-            note = f"{shown(names[v])} is not known: left out."
-            if codes[v] >= 0:
-                note = f"{shown(names[v])} hangs on {shown(names[u])}, which is not known: it speaks there."
-            elif logs[1 + v].any():
-                note = f"{shown(names[v])} is not known: summed over, for what hangs on it."
-            values = {n: exp(x) for n, x in own.items()} if logs[1 + v].any() else {}
-            steps.append(Step(names[v], None, values, own, note, title=f"Σ P(… | {clean(names[v])}, class)"))
-        return multiplied(self.classes, steps, (), posterior)
 
-    @cached_property
-    def score(self) -> Score:
-        """log P(class, row), missing and unseen cells summed out."""
-        tree = Tree(self.grid.axes, self.order, self.parents, self.tables)
-        return Sum(self.log_prior, (tree,) if self.grid.axes else ())
+def _show_tree(model: Model) -> tuple[Exhibit, ...]:
+    """The tree: each attribute, what it depends on besides the class, and how many bits that tells."""
+    names = [axis.name for axis in model.details["grid"].axes]
+    parents, bits = model.details["parents"], model.details["bits"]
+    rows = [
+        (names[v], names[u] if (u := int(parents[v])) >= 0 else "–", float(bits[v, u]) if u >= 0 else 0.0)
+        for v in model.details["order"].tolist()
+    ]
+    title = "What each attribute depends on, besides the class, in bits"
+    return (Exhibit(title, ("attribute", "parent", "bits"), tuple(rows)),)
 
-    def exhibits(self) -> tuple[Exhibit, ...]:
-        """The tree: each attribute, what it depends on besides the class, and how many bits that tells."""
-        names = [axis.name for axis in self.grid.axes]
-        rows = [
-            (names[v], names[u] if (u := int(self.parents[v])) >= 0 else "–", float(self.bits[v, u]) if u >= 0 else 0.0)
-            for v in self.order.tolist()
-        ]
-        title = "What each attribute depends on, besides the class, in bits"
-        return (Exhibit(title, ("attribute", "parent", "bits"), tuple(rows)),)
 
-    def cell_tables(self) -> tuple[Exhibit, ...]:
-        """P(level | parent's level, class) of each attribute, in fractions."""
-        pseudo_count = float(setting_of(self.learner, "pseudo_count"))
-        return link_exhibits(self.grid, self.order, self.parents, pseudo_count, self.classes)
+def _show_links(model: Model) -> tuple[Exhibit, ...]:
+    """P(level | parent's level, class) of each attribute, in fractions."""
+    grid, order, parents = (model.details[name] for name in ("grid", "order", "parents"))
+    return link_exhibits(grid, order, parents, float(setting_of(model.learner, "pseudo_count")), model.classes)
 
-    def sample(self, rows: int, seed: int = 0) -> DrawnRows:
-        """A class by its prior, then each cell given its parent's. A number is a value of its bin in training."""
-        rng, rows = chance(rows, seed), int(rows)
-        group = draw_places(np.broadcast_to(np.exp(self.log_prior), (rows, len(self.classes))), rng)
-        codes = np.full((rows, len(self.grid.axes)), -1, np.intp)
-        for v in self.order.tolist():
-            u = int(self.parents[v])
-            above = codes[:, u] if u >= 0 else np.zeros(rows, np.intp)
-            codes[:, v] = draw_places(self.tables[v][:, above, group].T, rng)
-        return sample_rows(self.summary, self.grid, codes, group, rng)
+
+def _draw_rows(model: Model, rows: int, seed: int) -> DrawnRows:
+    """A class by its prior, then each cell given its parent's. A number is a value of its bin in training."""
+    grid, parents, tables = (model.details[name] for name in ("grid", "parents", "tables"))
+    assert model.log_prior is not None
+    rng, rows = chance(rows, seed), int(rows)
+    group = draw_places(np.broadcast_to(np.exp(model.log_prior), (rows, len(model.classes))), rng)
+    codes = np.full((rows, len(grid.axes)), -1, np.intp)
+    for v in model.details["order"].tolist():
+        u = int(parents[v])
+        above = codes[:, u] if u >= 0 else np.zeros(rows, np.intp)
+        codes[:, v] = draw_places(tables[v][:, above, group].T, rng)
+    return sample_rows(model.summary, grid, codes, group, rng)
 
 
 def mutual_bits(grid: Grid, total: float) -> NDArray[np.float64]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from likely.errors import SettingError
-from likely.models.contracts import Model
+from likely.models.contracts import Model, setting_of
 from likely.models.linear.design import (
     Weighed,
     constant_notes,
@@ -212,7 +211,7 @@ class LeastSquares(Settings):
         """Sums of products."""
         return frozenset({"products"})
 
-    def learn(self, summary: Summary) -> Hyperplanes:
+    def learn(self, summary: Summary) -> Model:
         """Derive the model from sums of products."""
         summary = learnable(summary)
         products = summary.more.get("products")
@@ -239,13 +238,25 @@ class LeastSquares(Settings):
                 f"The {len(squares)} columns of the design are collinear (rank {min(s.rank for s in found)}), so many "
                 "solutions fit equally well; the one with the smallest norm is used."
             )
-        return Hyperplanes(
+        constant = np.concatenate([np.empty(0), *(s.constant for s in found)])
+        outputs = Sum(constant, squares.parts(_beside(found, len(squares))))
+        how = "each pair of classes is a duel, and its winner gets a vote"
+        score: Clipped | Duels = Duels(outputs, pairs, self.ties == "votes", classes)
+        if self.mode == "multi":
+            score = Clipped(outputs)
+        if not pairs:
+            how = "outputs below zero are cut off and the rest is normalised"
+        return Model(
             learner=self,
             summary=summary,
+            score=score,
+            proper=False,
             notes=tuple(notes),
-            constant=np.concatenate([np.empty(0), *(s.constant for s in found)]),
-            parts=squares.parts(_beside(found, len(squares))),
-            pairs=pairs,
+            sumless=f"The outputs of LeastSquares are sums over attributes, but its scores are not: {how}. "
+            "`likely show` prints the weights; Logistic gives scores that add up.",
+            show=_show_weights,
+            work=_work_outputs,
+            divide=_divide_classes,
         )
 
 
@@ -254,100 +265,82 @@ def _beside(found: list[Solution], columns: int) -> NDArray[np.float64]:
     return np.ascontiguousarray(np.concatenate([np.empty((columns, 0)), *(s.weights for s in found)], axis=1))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Hyperplanes(Model):
-    """Linear outputs. Of "multi" the posterior is max(output, 0), normalised; where no output is above 0, the largest
-    (the first of equals) has it all. Of "pairwise" a class that won all its duels has it all; "votes" shares by votes.
-    """
+# The model has linear outputs. Of "multi" the posterior is max(output, 0), normalised; where no output is above 0, the
+# largest (the first of equals) has it all. Of "pairwise" a class that won all its duels has it all; "votes" shares by
+# votes.
 
-    learner: LeastSquares
-    constant: NDArray[np.float64]
-    parts: tuple[Weighed, ...]
-    pairs: tuple[tuple[int, int], ...]
-    proper: ClassVar[bool] = False
 
-    def _told_votes(self, batch: Batch) -> str:
-        """How many duels each class wins: A 1, B 1, C 1."""
-        assert isinstance(self.score, Duels)
-        votes = self.score.count_votes(self.score.outputs.scored(batch)[0])[0].tolist()
-        each = [f"{clean(name)} {v:g}" for name, v in zip(self.classes, votes, strict=True)]
-        return ", ".join(each[:12]) + (f" and {len(each) - 12} more" if len(each) > 12 else "")
+def _outputs(model: Model) -> tuple[Sum, tuple[tuple[int, int], ...]]:
+    """The linear outputs, and the pairs of classes that they are about, where they are duels."""
+    score = model.score
+    assert isinstance(score, (Clipped, Duels))
+    return score.outputs, score.pairs if isinstance(score, Duels) else ()
 
-    def why_undecided(self, batch: Batch) -> str:
-        return f"no class wins all its duels (votes: {self._told_votes(batch)})"
 
-    def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working:
-        """The normal equations, the lines that solve them, and the outputs of the row."""
-        tables: list[Exhibit] = []
-        products = self.summary.more.get("products")
-        if isinstance(products, Products) and len(self.constant):
-            titles = self._output_names()
-            if self.pairs:
-                for (a, b), title in list(zip(self.pairs, titles, strict=True))[:MOST_EQUATIONS]:
-                    tables += normal_equations(products, (a, b), [(title, (1, -1))], self.learner.ridge)
-            else:
-                sides = [(name, tuple(int(k == j) for j in range(len(titles)))) for k, name in enumerate(titles)]
-                tables += normal_equations(products, range(len(titles)), sides, self.learner.ridge)
-        steps = output_steps(self._output_names(), self.constant, self.parts, batch, row)
-        won = "a class that wins all its duels wins" if self.learner.ties == "dont_know" else "most votes win"
-        rule = "The largest output wins; scores are max(y, 0), normalised."
-        if self.pairs:
-            rule = f"Each y ≥ 0 is a duel won by the first class of the pair, else by the second; {won}."
-        remarks = (rule, f"Votes: {self._told_votes(batch)}.") if self.pairs else (rule,)
-        names = self._output_names() if self.pairs else None
-        return added(self.classes, steps, posterior, sign="y({})", names=names, tables=tables, remarks=remarks)
+def _work_outputs(model: Model, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working:
+    """The normal equations, the lines that solve them, and the outputs of the row."""
+    tables: list[Exhibit] = []
+    products, ridge = model.summary.more.get("products"), float(setting_of(model.learner, "ridge"))
+    outputs, pairs = _outputs(model)
+    names = _output_names(model)
+    if isinstance(products, Products) and len(outputs.constant):
+        if pairs:
+            for (a, b), title in list(zip(pairs, names, strict=True))[:MOST_EQUATIONS]:
+                tables += normal_equations(products, (a, b), [(title, (1, -1))], ridge)
+        else:
+            sides = [(name, tuple(int(k == j) for j in range(len(names)))) for k, name in enumerate(names)]
+            tables += normal_equations(products, range(len(names)), sides, ridge)
+    steps = output_steps(names, outputs.constant, outputs.terms, batch, row)
+    won = "most votes win"
+    if setting_of(model.learner, "ties") == "dont_know":
+        won = "a class that wins all its duels wins"
+    remarks: tuple[str, ...] = ("The largest output wins; scores are max(y, 0), normalised.",)
+    if isinstance(model.score, Duels) and pairs:
+        rule = f"Each y ≥ 0 is a duel won by the first class of the pair, else by the second; {won}."
+        remarks = (rule, f"Votes: {model.score.tell_votes(batch, model.classes)}.")
+    named = names if pairs else None
+    return added(model.classes, steps, posterior, sign="y({})", names=named, tables=tables, remarks=remarks)
 
-    def _output_names(self) -> tuple[str, ...]:
-        pairs = tuple(f"{self.classes[a]} / {self.classes[b]}" for a, b in self.pairs)
-        return (pairs if self.pairs else self.classes)[: len(self.constant)]
 
-    @cached_property
-    def score(self) -> Clipped | Duels:
-        """Scores that sum to 1 in every row, of outputs that are sums over attributes."""
-        sums = Sum(self.constant, self.parts)
-        if self.learner.mode != "pairwise":
-            return Clipped(sums)
-        return Duels(sums, self.pairs, self.learner.ties == "votes", len(self.classes))
+def _output_names(model: Model) -> tuple[str, ...]:
+    outputs, pairs = _outputs(model)
+    duels = tuple(f"{model.classes[a]} / {model.classes[b]}" for a, b in pairs)
+    return (duels if pairs else model.classes)[: len(outputs.constant)]
 
-    @property
-    def sumless(self) -> str:
-        how = "each pair of classes is a duel, and its winner gets a vote"
-        if not self.pairs:
-            how = "outputs below zero are cut off and the rest is normalised"
-        return (
-            f"The outputs of LeastSquares are sums over attributes, but its scores are not: {how}. `likely show` "
-            "prints the weights; Logistic gives scores that add up."
-        )
 
-    def exhibits(self) -> tuple[Exhibit, ...]:
-        """The weights in the attributes' own units, and for two classes the hyperplane between them."""
-        names = [f"{self.classes[a]} / {self.classes[b]}" for a, b in self.pairs] if self.pairs else self.classes
-        if len(self.constant) < len(names):
-            return ()
-        title = "Weights: +1 for the first of a pair, −1 for the second" if self.pairs else "Weights of each class"
-        tables = [exhibit(title, names, self.constant, self.parts)]
-        plane = self.hyperplane()
-        if plane:
-            tables.append(plane_exhibit(plane, self.classes[0]))
-        return tuple(tables)
+def _show_weights(model: Model) -> tuple[Exhibit, ...]:
+    """The weights in the attributes' own units, and for two classes the hyperplane between them."""
+    outputs, pairs = _outputs(model)
+    names = _output_names(model)
+    if len(names) < len(pairs or model.classes):
+        return ()
+    title = "Weights: +1 for the first of a pair, −1 for the second" if pairs else "Weights of each class"
+    tables = [exhibit(title, names, outputs.constant, outputs.terms)]
+    plane = _hyperplane(model)
+    if plane:
+        tables.append(plane_exhibit(plane, model.classes[0]))
+    return tuple(tables)
 
-    def hyperplane(self) -> str:
-        """Of two classes: the equation of the points where both outputs are equal; above 0 the first class wins."""
-        if len(self.classes) != 2:
-            return ""
-        if self.pairs:
-            return hyperplane(float(self.constant[0]), self.parts, 0)
-        both = np.array([[1.0], [-1.0]])
-        between = tuple(mix_outputs(part, both) for part in self.parts)
-        return hyperplane(float(self.constant @ both[:, 0]), between, 0)
 
-    def plane_between(self, first: str, second: str) -> Plane:
-        """Where the outputs of two classes are equal, or (pairwise) where the output of their duel is 0."""
-        a, b = self.classes.index(first), self.classes.index(second)
-        if not self.pairs:
-            return plane_between(self.constant, self.parts, a, b, (first, second))
-        k = self.pairs.index((min(a, b), max(a, b)))
-        turn = np.zeros((len(self.pairs), 1))
-        turn[k] = 1.0 if a < b else -1.0
-        parts = [mix_outputs(part, turn) for part in self.parts]
-        return plane_of(float(self.constant @ turn[:, 0]), parts, 0, (first, second))
+def _hyperplane(model: Model) -> str:
+    """Of two classes: the equation of the points where both outputs are equal; above 0 the first class wins."""
+    if len(model.classes) != 2:
+        return ""
+    outputs, pairs = _outputs(model)
+    if pairs:
+        return hyperplane(float(outputs.constant[0]), outputs.terms, 0)
+    both = np.array([[1.0], [-1.0]])
+    between = tuple(mix_outputs(part, both) for part in outputs.terms)
+    return hyperplane(float(outputs.constant @ both[:, 0]), between, 0)
+
+
+def _divide_classes(model: Model, first: str, second: str) -> Plane:
+    """Where the outputs of two classes are equal, or (pairwise) where the output of their duel is 0."""
+    a, b = model.classes.index(first), model.classes.index(second)
+    outputs, pairs = _outputs(model)
+    if not pairs:
+        return plane_between(outputs.constant, outputs.terms, a, b, (first, second))
+    turn = np.zeros((len(pairs), 1))
+    turn[pairs.index((min(a, b), max(a, b)))] = 1.0 if a < b else -1.0
+    parts = [mix_outputs(part, turn) for part in outputs.terms]
+    return plane_of(float(outputs.constant @ turn[:, 0]), parts, 0, (first, second))

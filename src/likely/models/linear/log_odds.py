@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
@@ -14,20 +13,18 @@ from likely.errors import SettingError, shown
 from likely.machinery.arrays import Floats
 from likely.models.contracts import Learner, Model
 from likely.models.factors.bins import read_tally
-from likely.models.fractions import Quotient, log_of
+from likely.models.fractions import log_of
 from likely.models.linear.design import Curves, Design, constant_notes, exhibit, hyperplane, plane_exhibit
 from likely.models.linear.squares import mix_outputs, plane_between
 from likely.models.prior import prior_quotients
-from likely.models.shapes import BinTable, Curve, Exhibit, LevelTable, Normalised, Plane, Score, Slope, Sum
+from likely.models.shapes import BinTable, Curve, Exhibit, LevelTable, Normalised, Plane, Slope, Sum
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
-from likely.sums.contracts import State
 from likely.sums.summary import Summary
 from likely.table.labels import Labels
 
 if TYPE_CHECKING:
     Part = TypeVar("Part", bound=Slope | Curve | BinTable | LevelTable)
-    from numpy.typing import NDArray
 
 
 # Terms of logistic regression measured from the prior: what a value says against not knowing it.
@@ -138,120 +135,94 @@ class LogisticSettings(Learner, Protocol):
     def missing(self) -> str: ...
 
 
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class LogOdds(Model):
+def log_odds_model(
+    learner: LogisticSettings,
+    design: Design | Curves,
+    weights: Floats,
+    facts: dict[str, float],
+    remarks: tuple[str, ...],
+) -> Model:
     """P(class | row) itself: the model says nothing of how rows come about, so `log_joint` is log P(class | row), and
     log_evidence is 0 (up to rounding) for every row.
 
     log P(class | row) = log P(class) + sum of what each value says against not knowing it, normalised. What is unknown
-    adds 0: with nothing known the answer is the prior, the shares of the classes in training.
+    adds 0: with nothing known the answer is the prior, the shares of the classes in training. `weights` (columns of the
+    design, classes) are the regression as textbooks write it; the terms are the same, measured from the prior.
     """
+    summary = design.summary
+    prior = prior_quotients(summary, "observed", 0.0)
+    log_prior = log_of(prior)
+    parts: tuple[Any, ...] = design.parts(weights)
+    measured = measure_from_prior(parts, weights[0], log_prior, summary, learner.missing == "level")
+    return Model(
+        learner=learner,
+        summary=summary,
+        score=Normalised(Sum(log_prior, measured)),
+        prior=prior,
+        log_prior=log_prior,
+        notes=(*constant_notes(design.left_out), *remarks),
+        weights=weights,
+        facts=facts,
+        details={"design": design, "parts": measured},
+        state={"weights": weights, "facts": dict(facts), "remarks": list(remarks)} if facts else {},
+        ledger_note="Logistic fits all weights together: each line is what a value adds to the others, compared with "
+        "not knowing it. On its own it might say more or less.",
+        show=_show_weights,
+        divide=_divide_classes,
+    )
 
-    prior: tuple[Quotient, ...]
-    log_prior: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    """(columns of the design, classes): the regression, as textbooks write it."""
-    parts: tuple[Any, ...]
-    """What each attribute adds: the same regression, measured from the prior."""
-    design: Design | Curves
-    facts: dict[str, float]
-    """How the search stopped: sweeps, log_likelihood, gradient (its largest entry)."""
-    search_remarks: tuple[str, ...]
 
-    @classmethod
-    def of(
-        cls,
-        learner: LogisticSettings,
-        design: Design | Curves,
-        weights: NDArray[np.float64],
-        facts: dict[str, float],
-        remarks: tuple[str, ...],
-    ) -> LogOdds:
-        """The model with these weights on a design."""
-        prior = prior_quotients(design.summary, "observed", 0.0)
-        log_prior = log_of(prior)
-        parts: tuple[Any, ...] = design.parts(weights)
-        return cls(
-            learner=learner,
-            summary=design.summary,
-            prior=prior,
-            log_prior=log_prior,
-            notes=(*constant_notes(design.left_out), *remarks),
-            weights=weights,
-            parts=measure_from_prior(parts, weights[0], log_prior, design.summary, learner.missing == "level"),
-            design=design,
-            facts=facts,
-            search_remarks=remarks,
-        )
+def searched_model(
+    learner: LogisticSettings,
+    design: Design | Curves,
+    theta: Floats,
+    sweeps: int,
+    likelihood: float,
+    gradient: Floats,
+    *remarks: str,
+) -> Model:
+    """The model at the end of a search: weights (columns, classes), which are centred over the classes."""
+    largest = float(np.abs(gradient).max(initial=0.0))
+    # Both are sums over the rows, and off by so much of the larger one.
+    unit = 2.0 ** (math.frexp(1 + abs(likelihood))[1] - 33) if math.isfinite(likelihood) else 0.0
+    figures = (round_to(likelihood, unit), round_to(largest, unit))
+    facts = dict(zip(FACTS, (float(sweeps), *figures), strict=True))
+    centred = np.ascontiguousarray(round_to(theta - theta.mean(axis=1, keepdims=True), WEIGHT))
+    return log_odds_model(learner, design, centred, facts, tuple(remark for remark in remarks if remark))
 
-    @classmethod
-    def at(
-        cls,
-        learner: LogisticSettings,
-        design: Design | Curves,
-        theta: NDArray[np.float64],
-        sweeps: int,
-        likelihood: float,
-        gradient: NDArray[np.float64],
-        *remarks: str,
-    ) -> LogOdds:
-        """The model at the end of a search: weights (columns, classes), which are centred over the classes."""
-        largest = float(np.abs(gradient).max(initial=0.0))
-        # Both are sums over the rows, and off by so much of the larger one.
-        unit = 2.0 ** (math.frexp(1 + abs(likelihood))[1] - 33) if math.isfinite(likelihood) else 0.0
-        told = (round_to(likelihood, unit), round_to(largest, unit))
-        facts = dict(zip(FACTS, (float(sweeps), *told), strict=True))
-        centred = np.ascontiguousarray(round_to(theta - theta.mean(axis=1, keepdims=True), WEIGHT))
-        return cls.of(learner, design, centred, facts, tuple(remark for remark in remarks if remark))
 
-    @property
-    def ledger_note(self) -> str:
-        return (
-            "Logistic fits all weights together: each line is what a value adds to the others, compared with not "
-            "knowing it. On its own it might say more or less."
-        )
+def _divide_classes(model: Model, first: str, second: str) -> Plane:
+    """Where both classes are as probable, all cells being known."""
+    design = model.details["design"]
+    if not isinstance(design, Design):
+        raise SettingError("With curves (squares or bins) there is no hyperplane. Learn with numbers='linear'.")
+    parts: Any = design.parts(model.weights)
+    a, b = model.classes.index(first), model.classes.index(second)
+    return plane_between(model.weights[0], parts, a, b, (first, second))
 
-    @cached_property
-    def score(self) -> Score:
-        """log P(class | row): the prior and the parts, added up and normalised."""
-        return Normalised(Sum(self.log_prior, self.parts))
 
-    def search_state(self) -> State:
-        """The weights, and how the search ended."""
-        if not self.facts:
-            return {}
-        return {"weights": self.weights, "facts": dict(self.facts), "remarks": list(self.search_remarks)}
-
-    def plane_between(self, first: str, second: str) -> Plane:
-        """Where both classes are as probable, all cells being known."""
-        if not isinstance(self.design, Design):
-            raise SettingError("With curves (squares or bins) there is no hyperplane. Learn with numbers='linear'.")
-        parts: Any = self.design.parts(self.weights)
-        a, b = self.classes.index(first), self.classes.index(second)
-        return plane_between(self.weights[0], parts, a, b, (first, second))
-
-    def exhibits(self) -> tuple[Exhibit, ...]:
-        """The weights in the attributes' own units, for two classes the hyperplane, and how the search ended."""
-        two = len(self.classes) == 2
-        title = "Weights of each class (nats): log P(class | row) against its mean over the classes"
-        weights, names = self.weights, self.classes
-        if two:  # centred, the weights of each are half of the log-odds
-            title = f"Weights of the log-odds of {shown(names[1], 30)[1:-1]} against {shown(names[0], 30)[1:-1]} (nats)"
-            weights, names = self.weights[:, 1:] - self.weights[:, :1], ("weight",)
-        if isinstance(self.design, Curves):
-            tables = [self.design.exhibit(title, names, weights)]
-        else:
-            turn = np.array([[-1.0], [1.0]])
-            parts: Any = self.design.parts(self.weights)
-            mixed: Any = tuple(mix_outputs(part, turn) for part in parts) if two else parts
-            tables = [exhibit(title, names, weights[0], mixed)]
-            if two:
-                tables.append(plane_exhibit(hyperplane(float(weights[0, 0]), mixed, 0), self.classes[1]))
-        units = {"log_likelihood": ", nats"}
-        rows = tuple((name.replace("_", "-") + units.get(name, ""), value) for name, value in self.facts.items())
-        if rows:
-            tables.append(Exhibit("How the search stopped", ("what", "value"), rows))
-        return tuple(tables)
+def _show_weights(model: Model) -> tuple[Exhibit, ...]:
+    """The weights in the attributes' own units, for two classes the hyperplane, and how the search ended."""
+    two, design = len(model.classes) == 2, model.details["design"]
+    title = "Weights of each class (nats): log P(class | row) against its mean over the classes"
+    weights, names = model.weights, model.classes
+    if two:  # centred, the weights of each are half of the log-odds
+        title = f"Weights of the log-odds of {shown(names[1], 30)[1:-1]} against {shown(names[0], 30)[1:-1]} (nats)"
+        weights, names = weights[:, 1:] - weights[:, :1], ("weight",)
+    if isinstance(design, Curves):
+        tables = [design.exhibit(title, names, weights)]
+    else:
+        turn = np.array([[-1.0], [1.0]])
+        parts: Any = design.parts(model.weights)
+        mixed: Any = tuple(mix_outputs(part, turn) for part in parts) if two else parts
+        tables = [exhibit(title, names, weights[0], mixed)]
+        if two:
+            tables.append(plane_exhibit(hyperplane(float(weights[0, 0]), mixed, 0), model.classes[1]))
+    units = {"log_likelihood": ", nats"}
+    rows = tuple((name.replace("_", "-") + units.get(name, ""), value) for name, value in model.facts.items())
+    if rows:
+        tables.append(Exhibit("How the search stopped", ("what", "value"), rows))
+    return tuple(tables)
 
 
 def round_to(values: Any, unit: float) -> Any:

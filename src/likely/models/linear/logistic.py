@@ -13,11 +13,11 @@ from typing import Literal
 import numpy as np
 
 from likely.errors import SettingError
-from likely.models.contracts import Learning
+from likely.models.contracts import Learning, Model
 from likely.models.learning import looks_at_rows
 from likely.models.linear import newton
 from likely.models.linear.design import CURVES, CurveKind, Curves, Design
-from likely.models.linear.log_odds import FACTS, LogOdds
+from likely.models.linear.log_odds import FACTS, log_odds_model
 from likely.models.linear.newton import FoldLearning
 from likely.models.model import learnable
 from likely.models.settings import Settings, setting
@@ -93,7 +93,7 @@ class Logistic(Settings):
         return frozenset()
 
     @looks_at_rows
-    def learn(self, summary: Summary) -> Learning[LogOdds]:
+    def learn(self, summary: Summary) -> Learning[Model]:
         """The model; with a single class there is nothing to look for, else the rows are seen again and again."""
         summary = learnable(summary)
         design = self.design(summary)
@@ -107,7 +107,7 @@ class Logistic(Settings):
                 "columns with many levels out (--type COLUMN=ignore), or use naive Bayes."
             )
         if classes == 1:
-            return LogOdds.of(self, design, np.zeros((size, 1)), {}, ())
+            return log_odds_model(self, design, np.zeros((size, 1)), {}, ())
         # Who asks for no more than steps promise is given steps, where Newton's curvature would be much to sum.
         many = QUICK if self.tolerance >= newton.LEAST_DECREMENT else MOST
         if isinstance(design, Design) and weights <= many:
@@ -125,7 +125,7 @@ class Logistic(Settings):
         plain = [summary.canonical().without_text() for summary in (total, *training)]
         return newton.newton_folds(self, plain[0], plain[1:])
 
-    def restore(self, summary: Summary, found: State) -> LogOdds:
+    def restore(self, summary: Summary, found: State) -> Model:
         """The model as a file keeps it."""
         facts = {k: read_number(found["facts"][k], -math.inf, math.inf, k) for k in FACTS}
         summary = learnable(summary)
@@ -134,4 +134,4 @@ class Logistic(Settings):
         shape = design.size, len(summary.classes)
         weights = read_finite(found["weights"], shape, "weights", least=-FARTHEST, most=FARTHEST)
         remarks = tuple(read_texts(found["remarks"], "remarks"))
-        return LogOdds.of(self, design, np.ascontiguousarray(weights), facts, remarks)
+        return log_odds_model(self, design, np.ascontiguousarray(weights), facts, remarks)

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from likely.machinery.arrays import Floats, Ints
-from likely.models.contracts import Learning, Sweep
+from likely.models.contracts import Learning, Model, Sweep
 from likely.models.learning import relay, run
 from likely.models.linear.design import Curves, Design
-from likely.models.linear.log_odds import SEPARABLE, LogisticSettings, LogOdds
+from likely.models.linear.log_odds import SEPARABLE, LogisticSettings, searched_model
 from likely.models.linear.softmax import Sheet, add_shared_hessian, gradient_sums, hessian_matrix, hessian_size
 from likely.models.linear.squares import cholesky_factor, cholesky_solve, pseudo_inverse, require_finite
 from likely.sums.exact import plus_tuples
@@ -57,7 +57,7 @@ NewtonSums: TypeAlias = tuple[Floats, Floats, Floats]
 """(log-likelihood, rows not predicted rightly); gradient (columns, classes but one); Hessian, by columns."""
 
 
-def newton(learner: LogisticSettings, design: Design) -> Learning[LogOdds]:
+def newton(learner: LogisticSettings, design: Design) -> Learning[Model]:
     """The maximum of the likelihood, less what ridge takes, by Newton's method: a sweep for each step."""
     return relay(
         newton_steps(learner, design),
@@ -83,7 +83,7 @@ def _by_columns(design: Design, sums: NewtonSums) -> NewtonSums:
     return ends, gradient, hessian[:, :, back][:, :, :, back]
 
 
-def newton_steps(learner: LogisticSettings, design: Design) -> Generator[NewtonPoint, NewtonSums, LogOdds]:
+def newton_steps(learner: LogisticSettings, design: Design) -> Generator[NewtonPoint, NewtonSums, Model]:
     """Newton's method for whoever sums likelihood, gradient and Hessian at each point. At the start all classes are
     equally probable; a step that makes things worse is halved."""
     ridge, most = learner.ridge, learner.max_sweeps
@@ -93,7 +93,7 @@ def newton_steps(learner: LogisticSettings, design: Design) -> Generator[NewtonP
     basis: Floats | None = None
     point = NewtonPoint(theta)
 
-    def model(at: Floats, likelihood: float, slope: Floats, remark: str) -> LogOdds:
+    def model(at: Floats, likelihood: float, slope: Floats, remark: str) -> Model:
         return model_at(learner, design, at, sweeps, likelihood, slope, remark)
 
     while True:
@@ -161,10 +161,10 @@ def _newton_step(
 
 def model_at(
     learner: LogisticSettings, design: Design, theta: Floats, sweeps: int, likelihood: float, slope: Floats, remark: str
-) -> LogOdds:
+) -> Model:
     """The model with weights relative to the first class's."""
     every_class = np.concatenate([np.zeros((len(theta), 1)), theta], axis=1)
-    return LogOdds.at(learner, design, every_class, sweeps, likelihood, slope, remark)
+    return searched_model(learner, design, every_class, sweeps, likelihood, slope, remark)
 
 
 def penalty_gradient(theta: Floats) -> Floats:
@@ -244,7 +244,7 @@ class FoldSweep:
         return ends, gradients
 
 
-FoldLearning: TypeAlias = Generator[FoldSweep, Any, dict[int, LogOdds]]
+FoldLearning: TypeAlias = Generator[FoldSweep, Any, dict[int, Model]]
 
 
 def newton_folds(learner: LogisticSettings, total: Summary, training: Sequence[Summary]) -> FoldLearning | None:
@@ -277,7 +277,7 @@ def _fold_steps(
     folds: int,
 ) -> FoldLearning:
     """Newton's steps on all rows; near the maximum each fold goes on by chords of its own Hessian."""
-    others, models, sweeps = len(shared.summary.classes) - 1, dict[int, LogOdds](), 0
+    others, models, sweeps = len(shared.summary.classes) - 1, dict[int, Model](), 0
 
     def by_columns(made: Floats, gradient: Floats, flat: Floats) -> tuple[Floats, Floats]:
         """Gradient and Hessian by the columns of one design."""
@@ -344,7 +344,7 @@ Look: TypeAlias = "tuple[Callable[..., tuple[Any, ...]], tuple[Any, ...]]"
 """A function of a sheet, and what it is given before that."""
 
 
-def lbfgs(learner: LogisticSettings, design: Design | Curves) -> Learning[LogOdds]:
+def lbfgs(learner: LogisticSettings, design: Design | Curves) -> Learning[Model]:
     """The maximum of the likelihood, less what ridge takes, by L-BFGS: in one sweep where rows, turned into columns,
     can be kept; else in one for each step."""
     steps = _lbfgs_steps(learner, design)
@@ -387,7 +387,7 @@ def _lbfgs_sums(design: Design | Curves, weights: Floats, renews: bool, sheet: S
     return ends[:, 0], gradient[:, :, 0], hessian, classes
 
 
-def _lbfgs_steps(learner: LogisticSettings, design: Design | Curves) -> Generator[Look, Any, LogOdds]:
+def _lbfgs_steps(learner: LogisticSettings, design: Design | Curves) -> Generator[Look, Any, Model]:
     """L-BFGS over the weights of all classes (columns, classes), for whoever sums over sheets.
 
     Everything is to be made small: minus log-likelihood, with what ridge adds. At the start classes are as probable as
@@ -404,10 +404,10 @@ def _lbfgs_steps(learner: LogisticSettings, design: Design | Curves) -> Generato
     before: tuple[Floats, float, Floats, float] | None = None  # weights, value, gradient and log-likelihood
     step = np.zeros_like(theta)
 
-    def model(at: Floats, likelihood: float, slope: Floats, *, separable: bool) -> LogOdds:
+    def model(at: Floats, likelihood: float, slope: Floats, *, separable: bool) -> Model:
         stopped = f"The search was stopped after {sweeps} sweeps, before it had converged. Raise max_sweeps."
         remarks = (SEPARABLE if separable else "", stopped if sweeps >= most else "")
-        return LogOdds.at(learner, design, at, sweeps, likelihood, slope, *remarks)
+        return searched_model(learner, design, at, sweeps, likelihood, slope, *remarks)
 
     while True:
         # While a step is being halved, the Hessian is that of where it began.

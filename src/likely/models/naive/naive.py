@@ -12,14 +12,13 @@ from likely.models.factors.categorical import LevelSettings, categorical, domain
 from likely.models.factors.joint import CellSettings, CutSettings
 from likely.models.factors.normal import CovarianceSettings, NormalSettings
 from likely.models.factors.numeric import NumberSettings, number_factor
-from likely.models.fractions import log_of
 from likely.models.heldout import weighing
 from likely.models.known import Shares, check_known, known_classes, known_levels, known_normals, known_prior
 from likely.models.learning import looks_at_rows
 from likely.models.model import learnable
 from likely.models.naive.blocks import BlockSettings, arrange_blocks, block_factor, block_requests
 from likely.models.naive.prior_vs_rows import known_notes
-from likely.models.naive.product import Product, WeightedProduct, weight_product
+from likely.models.naive.product import product_of, weight_product
 from likely.models.naive.settings import NaiveBayesSettings
 from likely.models.prior import prior_quotients
 from likely.models.shapes import FARTHEST
@@ -52,27 +51,24 @@ class NaiveBayes(NaiveBayesSettings):
         return self.number_settings().kind(name) == "binned"
 
     @looks_at_rows
-    def learn(self, summary: Summary) -> Learning[Product | WeightedProduct]:
-        """Derive the model, a `Product`. Changes nothing; other settings can be tried on the same summary.
+    def learn(self, summary: Summary) -> Learning[Model]:
+        """Derive the model. Changes nothing; other settings can be tried on the same summary.
 
-        Where settings of text are to be chosen, that needs a look at the rows. With attribute weights it is a product
-        of powers, `WeightedProduct`.
+        Where settings of text are to be chosen, that needs a look at the rows.
         """
         summary = learnable(summary, known_classes(self.knowledge, summary.schema), text=True)
         self.check(summary.schema)
         if self.temperature == "auto":
             from likely.models.naive.temperature_search import learn_temperature
 
-            found = yield from learn_temperature(self, summary)
-            assert isinstance(found, (Product, WeightedProduct))
-            return found
+            return (yield from learn_temperature(self, summary))
         if not any(isinstance(held, Words) for held in summary.columns.values()):
             return self.model(summary)
         from likely.models.text.search import choose_texts
 
         return self.model(summary, (yield from choose_texts(self, summary)))
 
-    def restore(self, summary: Summary, found: State) -> Product | WeightedProduct:
+    def restore(self, summary: Summary, found: State) -> Model:
         """The model with the settings of text and the temperature that a file keeps."""
         summary = learnable(summary, known_classes(self.knowledge, summary.schema), text=True)
         require(found.keys() <= {"text", "temperature"}, "naive Bayes searches for these alone")
@@ -88,7 +84,7 @@ class NaiveBayes(NaiveBayesSettings):
 
     def model(
         self, summary: Summary, chosen: Mapping[str, Text] | None = None, temperature: float | None = None
-    ) -> Product | WeightedProduct:
+    ) -> Model:
         """`product`, its factors raised to the attribute weights and the temperature where there are any."""
         heat = self.temperature if temperature is None else temperature
         if self.attribute_weights is None and heat in (1.0, "auto") and temperature is None:
@@ -102,8 +98,7 @@ class NaiveBayes(NaiveBayesSettings):
 
     def tempered(self, model: Model, temperature: float, note: str) -> Model:
         """What `untempered` has learned, its evidence multiplied."""
-        product = model.product if isinstance(model, WeightedProduct) else model
-        assert isinstance(product, Product)
+        product = model.details.get("product", model)
         return weight_product(product, self.attribute_weights or {}, self, temperature, note)
 
     def text_settings(self, name: str) -> Text:
@@ -126,7 +121,7 @@ class NaiveBayes(NaiveBayesSettings):
         check_known(self.knowledge, schema, numbers.kind)
         self.blocks_by_column(schema)
 
-    def product(self, summary: Summary, chosen: Mapping[str, Text] | None = None) -> Product:
+    def product(self, summary: Summary, chosen: Mapping[str, Text] | None = None) -> Model:
         """The model of a summary that is fit to learn from, with the settings of text that were chosen."""
         chosen, numbers = chosen or {}, self.number_settings()
         self.check(summary.schema)
@@ -161,12 +156,11 @@ class NaiveBayes(NaiveBayesSettings):
         prior = prior_quotients(summary, self.prior, self.prior_pseudo_count, known_shares)
         if self.knowledge:
             notes = [*known_notes(summary, factors, prior), *notes]
-        return Product(
-            learner=self,
-            summary=summary,
-            prior=prior,
-            log_prior=log_of(prior),
-            factors=tuple(factors),
+        return product_of(
+            self,
+            summary,
+            prior,
+            tuple(factors),
             notes=tuple(notes),
             refuse_unseen=self.unseen == "error",
             chosen={name: how for name, how in chosen.items() if name in summary.columns},
@@ -230,3 +224,8 @@ class NaiveBayes(NaiveBayesSettings):
             self.normal_settings(),
             self.level_settings(""),
         )
+
+
+def plain_naive_bayes(model: Model) -> Model:
+    """Naive Bayes from the sums of another model, which does not say how rows come about."""
+    return NaiveBayes(text="multinomial").model(model.summary)

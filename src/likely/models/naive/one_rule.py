@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.errors import shown
+from likely.models.contracts import Model
 from likely.models.factors.bins import ValueTally, binned_table, read_tally
 from likely.models.factors.categorical import domain, observed_counts
 from likely.models.factors.numeric import NumberSettings
-from likely.models.fractions import log_of
 from likely.models.model import learnable
 from likely.models.naive.naive import NaiveBayes
-from likely.models.naive.product import Product
+from likely.models.naive.product import product_of
 from likely.models.prior import prior_quotients
 from likely.models.settings import Prior as PriorSetting
 from likely.models.settings import Settings, prior_setting, setting
@@ -47,7 +47,7 @@ class OneRule(Settings):
         """Counts and tallies of the first order are enough."""
         return frozenset()
 
-    def learn(self, summary: Summary) -> Product:
+    def learn(self, summary: Summary) -> Model:
         """Derive the model: a product of one factor at most."""
         summary = learnable(summary)
         plain = NaiveBayes(pseudo_count=self.pseudo_count, numbers="binned")
@@ -157,12 +157,11 @@ class Prior(Settings):
         """The counts of the classes are enough."""
         return frozenset()
 
-    def learn(self, summary: Summary) -> Product:
+    def learn(self, summary: Summary) -> Model:
         """Derive the model: a product without factors."""
         summary = learnable(summary)
         prior = prior_quotients(summary, self.prior, self.pseudo_count)
-        about: dict[str, Any] = {"learner": self, "summary": summary, "prior": prior, "log_prior": log_of(prior)}
-        return Product(**about, factors=(), describes_rows=False)
+        return product_of(self, summary, prior, (), describes_rows=False)
 
 
 # What a look sets every learner against.

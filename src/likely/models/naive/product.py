@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,12 +19,12 @@ from likely.models.naive.blocks import LevelBlock, NumberBlock
 from likely.models.naive.prior_vs_rows import known_exhibits
 from likely.models.prior import DrawnRows, chance, number_cells
 from likely.models.settings import settings_of
-from likely.models.shapes import Exhibit, Gaussian, LevelTable, Score, Sum
+from likely.models.shapes import Exhibit, Gaussian, Sum, WordWeights
 from likely.models.text.factor import TextFactor, choice_note
 from likely.models.text.settings import Text
-from likely.sums import state
 from likely.sums.contracts import State
-from likely.table.batch import Batch
+from likely.sums.state import plain as state_of
+from likely.sums.summary import Summary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -170,209 +169,180 @@ def _text_of(factor: TextFactor, words: NDArray[np.intp]) -> str | None:
 # The product: prior times factors, each of an attribute or of a block of them. What naive Bayes believes.
 
 
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Product(Model):
-    """log P(class) + sum of log P(cell | class)."""
+def product_of(
+    learner: Learner,
+    summary: Summary,
+    prior: tuple[Quotient, ...],
+    factors: tuple[Factor, ...],
+    *,
+    notes: tuple[str, ...] = (),
+    refuse_unseen: bool = False,
+    chosen: Mapping[str, Text] | None = None,
+    describes_rows: bool = True,
+) -> Model:
+    """log P(class) + sum of log P(cell | class).
 
-    prior: tuple[Quotient, ...]
-    """P(class), exact."""
-    log_prior: NDArray[np.float64]
-    factors: tuple[Factor, ...]
-    chosen: Mapping[str, Text] = field(default_factory=dict)
-    """Settings of text columns that were chosen on rows held out: they cannot be derived from the sums again."""
-    describes_rows: bool = True
-    """Whether the factors say how rows come about; the prior alone says nothing of them."""
+    `chosen` are settings of text columns that were chosen on rows held out: they cannot be derived from the sums again.
+    `describes_rows`: whether the factors say how rows come about; the prior alone says nothing of them.
+    """
+    chosen = chosen or {}
+    log_prior = log_of(prior)
+    texts = [factor.settings for factor in factors if isinstance(factor, WordWeights)]
+    state: State = {"text": {name: state_of(text) for name, text in chosen.items()}} if chosen else {}
+    written = ((choice_note(n, how.written()), n, how.written(scaled=False)) for n, how in chosen.items())
+    return Model(
+        learner=learner,
+        summary=summary,
+        score=Sum(log_prior, factors),
+        prior=prior,
+        log_prior=log_prior,
+        factors=factors,
+        factored=True,
+        # Unless a text is scored otherwise than by the probability of its words.
+        generative=describes_rows and all(text.is_likelihood for text in texts),
+        # Scores of texts that are no likelihood are brought to the size of probabilities by their scale.
+        proper=all(text.is_likelihood or text.scale != "none" for text in texts),
+        notes=notes,
+        refuse_unseen=refuse_unseen,
+        details={"chosen": chosen, "describes_rows": describes_rows},
+        # With the scale, which hardly any two tables share, and without.
+        choices={note: (name, plain) for note, name, plain in written},
+        state=state,
+        lasting=state,  # chosen settings stay as they are when rows are learned or unlearned
+        prior_rows=_prior_rows(learner, summary, prior),
+        show=show_product,
+        draw=draw_rows,
+        freeze=_freeze_texts if chosen else None,
+    )
 
-    factored: ClassVar[bool] = True
 
-    def choices(self) -> dict[str, tuple[str, str]]:
-        """What was chosen of texts: with the scale, which hardly any two tables share, and without."""
-        return {choice_note(n, how.written()): (n, how.written(scaled=False)) for n, how in self.chosen.items()}
+def only_factors(model: Model, names: Collection[str]) -> Model:
+    """A product of factors, or of their powers, with the factors of these names alone."""
+    if not model.factored:
+        raise SettingError(f"{type(model.learner).__name__} is not a product of factors, so none can be left out.")
+    details = model.details
+    factors = tuple(factor for factor in model.factors if factor.name in names)
+    if "product" in details:
+        product = only_factors(details["product"], names)
+        return raise_to_powers(product, model.weights, model.learner, details["temperature"])
+    return product_of(
+        model.learner,
+        model.summary,
+        model.prior,
+        factors,
+        notes=model.notes,
+        refuse_unseen=model.refuse_unseen,
+        chosen=details.get("chosen"),
+        describes_rows=details.get("describes_rows", True),
+    )
 
-    @property
-    def generative(self) -> bool:  # type: ignore[override]
-        """Unless a text is scored otherwise than by the probability of its words."""
-        return self.describes_rows and all(text.settings.is_likelihood for text in self.texts)
 
-    @property
-    def proper(self) -> bool:  # type: ignore[override]
-        """Scores of texts that are no likelihood are brought to the size of probabilities by their scale."""
-        return all(t.settings.is_likelihood or t.settings.scale != "none" for t in self.texts)
+def _prior_rows(learner: Learner, summary: Summary, prior: tuple[Quotient, ...]) -> tuple[Floats, Floats] | None:
+    """The counts of the classes, and what smoothing or knowledge adds to them."""
+    if setting_of(learner, "prior", "observed") != "observed":
+        return None
+    top = np.array([float(q.top) for q in prior])
+    known = any(k.attribute is None for k in setting_of(learner, "knowledge", ()))
+    return top, top if known else summary.total.floats()
 
-    def log_orders(self, batch: Batch) -> NDArray[np.float64] | None:
-        """The multinomial coefficients of the texts, of which `log_joint` makes no use."""
-        if not self.texts:
-            return None
-        return np.sum([text.log_orders(batch.cells[text.name]) for text in self.texts], axis=0)  # type: ignore[no-any-return]
 
-    def search_state(self) -> State:
-        """The settings that were chosen on rows held out."""
-        if not self.chosen:
-            return {}
-        return {"text": {name: state.plain(text) for name, text in self.chosen.items()}}
+def _freeze_texts(model: Model) -> Learner:
+    """The learner, with the settings of text that were chosen on held-out rows as if they had been said."""
+    learner: Any = model.learner
+    chosen: Mapping[str, Text] = model.details["chosen"]
+    if len(chosen) == 1 and not learner.text_by_column and len(model.texts) == 1:
+        return replace(learner, text=next(iter(chosen.values())))  # type: ignore[no-any-return]
+    return replace(learner, text_by_column={**learner.text_by_column, **chosen})  # type: ignore[no-any-return]
 
-    @property
-    def frozen(self) -> Learner:
-        """The learner, with the settings of text that were chosen on held-out rows as if they had been said."""
-        learner: Any = self.learner
-        if not self.chosen:
-            return self.learner
-        if len(self.chosen) == 1 and not learner.text_by_column and len(self.texts) == 1:
-            return replace(learner, text=next(iter(self.chosen.values())))  # type: ignore[no-any-return]
-        return replace(learner, text_by_column={**learner.text_by_column, **self.chosen})  # type: ignore[no-any-return]
 
-    def lasting_state(self) -> State:
-        """Chosen settings stay as they are when rows are learned or unlearned."""
-        return self.search_state()
-
-    @cached_property
-    def score(self) -> Score:
-        """log P(class) + sum of log P(cell | class) over the attributes."""
-        return Sum(self.log_prior, self.factors)
-
-    def only(self, names: Collection[str]) -> Product:
-        """The product of the factors of these names alone."""
-        return replace(self, factors=tuple(f for f in self.factors if f.name in names))
-
-    def prior_rows(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        """The counts of the classes, and what smoothing or knowledge adds to them."""
-        if setting_of(self.learner, "prior", "observed") != "observed":
-            return None
-        top = np.array([float(q.top) for q in self.prior])
-        known = any(k.attribute is None for k in setting_of(self.learner, "knowledge", ()))
-        return top, top if known else self.summary.total.floats()
-
-    def exhibits(self) -> tuple[Exhibit, ...]:
-        """What was known before the rows, and what is believed of each block; other attributes are shown one by one."""
-        before = known_exhibits(self.learner, self.summary, self.prior, self.factors)
-        blocks_first = sorted(self.factors, key=lambda factor: len(factor.names) == 1)
-        return (*before, *(exhibit for factor in blocks_first for exhibit in factor.exhibits(self.classes)))
-
-    def levels(self, name: str) -> list[str]:
-        """The levels of a nominal attribute: of rows, as declared, and as knowledge names them."""
-        own = next((f for f in self.factors if isinstance(f, LevelTable) and f.name == name), None)
-        return super().levels(name) if own is None else list(own.labels.names)
-
-    def sample(self, rows: int, seed: int = 0) -> DrawnRows:
-        """Rows drawn from the model: a class by its prior, then each cell given the class. Missing cells are None.
-
-        >>> import likely
-        >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "y"]}, target="play")
-        >>> model.sample(3, seed=1)
-        {'sky': ['sun', 'rain', 'rain'], 'play': ['y', 'y', 'n']}
-        """
-        return draw_rows(self, rows, seed)
+def show_product(model: Model) -> tuple[Exhibit, ...]:
+    """What was known before the rows, and what is believed of each block; other attributes are shown one by one."""
+    before = known_exhibits(model.learner, model.summary, model.prior, model.factors)
+    blocks_first = sorted(model.factors, key=lambda factor: len(factor.names) == 1)
+    return (*before, *(exhibit for factor in blocks_first for exhibit in factor.exhibits(model.classes)))
 
 
 # Naive Bayes with a weight for each attribute, or one for all evidence: factors raised to powers. Knows no search.
 
 
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class WeightedProduct(Model):
-    """temperature * (log P(class) + sum of weight * log P(cell | class))."""
+def raise_to_powers(
+    product: Model, weights: Mapping[str, float], learner: Learner, temperature: float = 1.0, *notes: str
+) -> Model:
+    """temperature * (log P(class) + sum of weight * log P(cell | class)).
 
-    product: Product
-    weights: Mapping[str, float]
-    """Of each factor, by its name; 1 where none is given, 0 leaves it out."""
-    temperature: float = 1.0
-    """What all of it is multiplied by, the prior too: below 1 the model is less sure of itself."""
-    factored: ClassVar[bool] = True
-
-    @property
-    def powers(self) -> tuple[float, ...]:
-        """What the prior and each of the factors, in order, is multiplied by."""
-        return (self.temperature, *(self.temperature * self.weights.get(f.name, 1.0) for f in self.factors))
-
-    @cached_property
-    def score(self) -> Score:
-        """The product's, with powers."""
-        prior_power, *powers = self.powers
-        return Sum(prior_power * self.product.log_prior, self.factors, tuple(powers))
-
-    def only(self, names: Collection[str]) -> WeightedProduct:
-        """The same of the factors of these names alone."""
-        product = self.product.only(names)
-        return replace(self, product=product, factors=product.factors)
-
-    @property
-    def describer(self) -> Model:
-        """The product as it was before: a power of a density does not say how rows come about."""
-        return self.product
-
-    @property
-    def describer_note(self) -> str:
-        return "Scaled evidence is not a model of rows: these are from {title} without scaling."
-
-    def levels(self, name: str) -> list[str]:
-        """Those of the product."""
-        return self.product.levels(name)
-
-    def choices(self) -> dict[str, tuple[str, str]]:
-        """What was chosen of texts."""
-        return self.product.choices()
-
-    @property
-    def chosen(self) -> Learner:
-        """The naive Bayes that this is."""
-        powers: Any = {"attribute_weights": dict(self.weights) or None, "temperature": self.temperature}
-        return replace(self.product.frozen, **powers)  # type: ignore[type-var]
-
-    @property
-    def frozen(self) -> Learner:
-        """The same: settings that choose no more."""
-        return self.chosen
-
-    def exhibits(self) -> tuple[Exhibit, ...]:
-        """The weights, the largest first, with the density of each number; and the temperature."""
-        if not self.weights:
-            return (*self.product.exhibits(), *self._heat())
-        kinds = {f.name: type(f).__name__.lower().replace("density", "") for f in self.factors}
-        order = sorted(kinds, key=lambda n: -self.weights.get(n, 1.0))
-        rows = tuple((n, kinds[n], float(self.weights.get(n, 1.0))) for n in order)
-        title = "Each attribute's evidence is multiplied by its weight"
-        return (Exhibit(title, ("attribute", "factor", "weight"), rows), *self.product.exhibits(), *self._heat())
-
-    def _heat(self) -> tuple[Exhibit, ...]:
-        if self.temperature == 1.0:
-            return ()
-        return (Exhibit("All evidence, the prior too, is multiplied by", ("temperature",), ((self.temperature,),)),)
-
-    def lasting_state(self) -> State:
-        """What was chosen stays as it is when rows are learned or unlearned."""
-        return self.search_state()
-
-    def search_state(self) -> State:
-        """What was chosen, where rows were needed to choose it."""
-        if has_trait(self.learner, "independent"):
-            own = {} if setting_of(self.learner, "temperature") != "auto" else {"temperature": self.temperature}
-            return {**self.product.search_state(), **own}
-        return {"chosen": settings_of(self.chosen)}
-
-
-def weight_product(
-    product: Product, weights: Mapping[str, float], learner: Learner, temperature: float = 1.0, *notes: str
-) -> WeightedProduct:
-    """A product under these weights and this temperature."""
+    `weights` are of factors, by name: 1 where none is given, 0 leaves it out. All of it, the prior too, is multiplied
+    by the temperature: below 1 the model is less sure of itself.
+    """
+    assert product.log_prior is not None
     none = [f.name for f in product.factors if weights.get(f.name, 1.0) == 0.0]
     named = ",".join(f" {shown(n, 30)}" for n in none[:8])
     more = f" and {len(none) - 8} more" if len(none) > 8 else ""
-    told = (f"Left out because they add nothing to the others:{named}{more}.",) if none else ()
-    return WeightedProduct(
+    left_out = (f"Left out because they add nothing to the others:{named}{more}.",) if none else ()
+    powers = tuple(temperature * weights.get(f.name, 1.0) for f in product.factors)
+    return Model(
         learner=learner,
         summary=product.summary,
+        score=Sum(temperature * product.log_prior, product.factors, powers),
         prior=product.prior,
         log_prior=product.log_prior,
         factors=product.factors,
-        product=product,
-        weights=dict(weights),
-        temperature=temperature,
-        notes=(*product.notes, *told, *notes),
+        factored=True,
+        factor_powers=(temperature, *powers),
+        notes=(*product.notes, *left_out, *notes),
         refuse_unseen=product.refuse_unseen,
+        weights=dict(weights),
+        details={"product": product, "temperature": temperature},
+        choices=product.choices,
+        describer_note="Scaled evidence is not a model of rows: these are from {title} without scaling.",
+        show=_show_powers,
+        describe=_before_powers,
     )
+
+
+def weight_product(
+    product: Model, weights: Mapping[str, float], learner: Learner, temperature: float = 1.0, *notes: str
+) -> Model:
+    """Naive Bayes under these weights and this temperature."""
+    model = replace(raise_to_powers(product, weights, learner, temperature, *notes), freeze=_freeze_powers)
+    # What was chosen, where rows were needed to choose it; it stays when rows are learned or unlearned.
+    if not has_trait(learner, "independent"):
+        state: State = {"chosen": settings_of(model.frozen)}
+    else:
+        heat = {"temperature": temperature} if setting_of(learner, "temperature") == "auto" else {}
+        state = {**product.state, **heat}
+    return replace(model, state=state, lasting=state)
+
+
+def _before_powers(model: Model) -> Model:
+    """The product as it was before: a power of a density does not say how rows come about."""
+    product: Model = model.details["product"]
+    return product
+
+
+def _freeze_powers(model: Model) -> Learner:
+    """The naive Bayes that this is: settings that choose no more."""
+    powers: Any = {"attribute_weights": dict(model.weights) or None, "temperature": model.details["temperature"]}
+    return replace(_before_powers(model).frozen, **powers)  # type: ignore[type-var]
+
+
+def _show_powers(model: Model) -> tuple[Exhibit, ...]:
+    """The weights, the largest first, with the density of each number; and the temperature."""
+    out = list(_before_powers(model).exhibits())
+    if model.weights:
+        kinds = {f.name: type(f).__name__.lower().replace("density", "") for f in model.factors}
+        order = sorted(kinds, key=lambda n: -model.weights.get(n, 1.0))
+        rows = tuple((n, kinds[n], float(model.weights.get(n, 1.0))) for n in order)
+        title = "Each attribute's evidence is multiplied by its weight"
+        out.insert(0, Exhibit(title, ("attribute", "factor", "weight"), rows))
+    temperature = model.details["temperature"]
+    if temperature != 1.0:
+        out.append(Exhibit("All evidence, the prior too, is multiplied by", ("temperature",), ((temperature,),)))
+    return tuple(out)
 
 
 def tempered(model: Model, temperature: float) -> Model:
     """Naive Bayes with its evidence weighed by this temperature; any other model as it is."""
-    if not isinstance(model, Product) or not has_trait(model.learner, "independent"):
+    plain = model.factored and "product" not in model.details
+    if not plain or not has_trait(model.learner, "independent"):
         return model
     return weight_product(model, {}, replace(model.learner, temperature=temperature), temperature)  # type: ignore[type-var]

@@ -20,7 +20,7 @@ from likely.models.heldout.weighing import evidence_weights, score_alone
 from likely.models.learning import looks_at_rows
 from likely.models.model import learnable
 from likely.models.naive.naive import NaiveBayes
-from likely.models.naive.product import Product, WeightedProduct, weight_product
+from likely.models.naive.product import weight_product
 from likely.models.settings import Settings, parts_setting, setting
 from likely.sums import state
 from likely.sums.contracts import State
@@ -90,7 +90,7 @@ class TunedNaiveBayes(Settings):
         return frozenset()
 
     @looks_at_rows
-    def learn(self, summary: Summary) -> Learning[WeightedProduct]:
+    def learn(self, summary: Summary) -> Learning[Model]:
         """The best settings and weights on held-out rows; where no row can be held out, plain naive Bayes."""
         summary = learnable(summary)
         # By weight, as a row of weight 2 is the row twice (scikit-learn's check of sample weights).
@@ -101,7 +101,7 @@ class TunedNaiveBayes(Settings):
         chosen, weights = _tune(self, summary, HeldOutParts.of(summary, rows))
         return weight_product(chosen.product(summary), weights, self)
 
-    def restore(self, summary: Summary, found: State) -> WeightedProduct:
+    def restore(self, summary: Summary, found: State) -> Model:
         """The model as a file keeps it."""
         chosen = replace(state.built(NaiveBayes, dict(found["chosen"])))
         summary, weights = learnable(summary), chosen.attribute_weights or {}
@@ -118,7 +118,7 @@ class _Candidate:
     def needs(self, schema: Schema) -> frozenset[str]:
         return frozenset()
 
-    def learn(self, summary: Summary) -> Product:
+    def learn(self, summary: Summary) -> Model:
         of_numbers = "numbers" in self.settings
         columns = (
             replace(c, role="left out") if c.role == "attribute" and (c.kind == "nominal") is of_numbers else c

@@ -6,21 +6,20 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.machinery.arrays import Floats
-from likely.models.contracts import Model
+from likely.models.contracts import Model, setting_of
 from likely.models.fractions import Quotient, as_written, log_of
 from likely.models.model import learnable
 from likely.models.neighbors.nearest import Boxes, build_boxes, nearest
 from likely.models.posterior import Matrix, Posterior
 from likely.models.prior import prior_quotients
 from likely.models.settings import Prior, Settings, check_weights, prior_setting, setting
-from likely.models.shapes import Exhibit, Opaque, Score, Sum
+from likely.models.shapes import Exhibit, Opaque, Sum
 from likely.models.working.records import Quantity, Step, Value, Working, exp
 from likely.models.working.working import by_class, multiplied
 from likely.sums.rows.rows import Rows
@@ -333,7 +332,7 @@ class Neighbors(Settings):
         """The rows themselves."""
         return frozenset({"rows"})
 
-    def learn(self, summary: Summary) -> Nearby:
+    def learn(self, summary: Summary) -> Model:
         """Scale and weigh the rows. Nothing else is learned: neighbours are looked for when rows are asked about."""
         summary = learnable(summary)
         rows = summary.more.get("rows")
@@ -360,28 +359,44 @@ class Neighbors(Settings):
                 f"There are only {total:.6g} rows, fewer than k = {self.k}: all of them are always neighbours."
             )
         used = np.array([k for k, name in enumerate(rows.nominal) if share[name] > 0], np.intp)
-        prior = prior_quotients(summary, self.prior, 0.0)
         points = np.ascontiguousarray(ruler.to_units(numbers).T)
         apart = np.array([share[rows.nominal[k]] for k in used])
         levels = np.ascontiguousarray(codes[:, used].T)
         boxes = build_boxes(points, levels, ruler.far, apart, city)
-        return Nearby(
+        space = RowSpace(
+            rows,
+            ruler,
+            used,
+            boxes,
+            points.take(boxes.order, axis=1),
+            levels.take(boxes.order, axis=1),
+            group[boxes.order],
+            weight[boxes.order],
+            apart,
+            _slots(weight, self.k),
+            np.log(summary.total.floats()),
+            self.k,
+            density,
+            self.weights == "distance",
+        )
+        prior = prior_quotients(summary, self.prior, 0.0)
+        log_prior = log_of(prior)
+        constant, votes = log_prior, Votes(space)
+        if not density:
+            votes = Votes(space, self.pseudo_count, None if self.prior == "observed" else log_prior)
+            constant = np.zeros(len(prior))
+        why = "It needs the training rows, which are not exported."
+        return Model(
             learner=self,
             summary=summary,
-            rows=rows,
-            ruler=ruler,
-            nominal=used,
-            boxes=boxes,
-            points=points.take(boxes.order, axis=1),
-            codes=levels.take(boxes.order, axis=1),
-            group=group[boxes.order],
-            weight=weight[boxes.order],
-            apart=apart,
-            slots=_slots(weight, self.k),
+            score=Sum(constant, (Opaque("neighbours", votes, why),), whole=True),
             prior=prior,
-            log_prior=log_of(prior),
-            log_count=np.log(summary.total.floats()),
+            log_prior=log_prior,
             notes=tuple(notes),
+            details={"space": space, "neighbours": space.neighbours, "boxes": boxes, "group": space.group},
+            distance_units=space.units(),
+            show=_show_ranges,
+            work=_work_ball,
         )
 
     def _shares(self, schema: Schema) -> dict[str, float]:
@@ -393,34 +408,35 @@ class Neighbors(Settings):
         return {c.name: given.get(c.name, 1.0) for c in schema.attributes}
 
 
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Nearby(Model):
+@dataclass(frozen=True, eq=False)
+class RowSpace:
     """Training rows, scaled and weighed, and how to find the nearest of them."""
 
-    learner: Neighbors
     rows: Rows
     ruler: Ruler
     nominal: NDArray[np.intp]
     """Which of the nominal attributes of `rows` take part."""
     boxes: Boxes
-    points: NDArray[np.float64]
+    points: Floats
     """(attributes, rows), like `codes`; in the order of the boxes, like `group` and `weight`."""
     codes: NDArray[np.int32]
     group: NDArray[np.int32]
-    weight: NDArray[np.float64]
-    apart: NDArray[np.float64]
+    weight: Floats
+    apart: Floats
     slots: int
-    prior: tuple[Quotient, ...]
-    log_prior: NDArray[np.float64]
-    log_count: NDArray[np.float64]
+    log_count: Floats
     """log n_i of each class."""
+    k: int
+    density: bool
+    """Whether what is missing in a row is left out, and the ball grows where it has no volume."""
+    by_distance: bool
+    """Whether a vote is divided by its distance."""
 
-    def neighbours(self, batch: Batch) -> tuple[Matrix, NDArray[np.float64]]:
+    def neighbours(self, batch: Batch) -> tuple[Matrix, Floats]:
         """For each row the votes K_i of each class among its neighbours, and the distance of the k-th."""
         numbers, codes = self.rows.read(batch)
-        learner, far = self.learner, self.ruler.far
-        votes, radius = np.empty((batch.rows, len(self.classes))), np.empty(batch.rows)
-        density = learner.reading == "density"
+        far, classes = self.ruler.far, len(self.log_count)
+        votes, radius = np.empty((batch.rows, classes)), np.empty(batch.rows)
         boxes = self.boxes
         nearest(
             self.ruler.to_units(numbers),
@@ -435,55 +451,35 @@ class Nearby(Model):
             boxes.most,
             boxes.first,
             boxes.last,
-            np.zeros_like(far) if density else far,
+            np.zeros_like(far) if self.density else far,
             far,
             self.apart,
-            learner.k,
-            learner.distance == "city-block",
-            density,
-            learner.weights == "distance",
+            self.k,
+            self.ruler.city,
+            self.density,
+            self.by_distance,
             np.empty(boxes.rows),
             np.empty(boxes.low.shape[1]),
             np.empty(self.slots),
-            np.empty((self.slots, len(self.classes) + 1)),
+            np.empty((self.slots, classes + 1)),
             votes,
             radius,
         )
         return votes, radius
 
-    def distance_units(self) -> tuple[dict[str, float], bool]:
-        """Infinite for a number that is constant or weighs nothing; those that take no part are not there."""
+    def units(self) -> tuple[dict[str, float], bool]:
+        """How much of each number is a distance of 1: infinite for one that is constant or weighs nothing; those that
+        take no part are not there. And whether distances add up."""
         ruler = self.ruler
         width = ruler.high - ruler.low if ruler.scale else np.ones(len(ruler.places))
         with np.errstate(divide="ignore"):
             units = np.where(width > 0, width / ruler.factor, math.inf).tolist()
         return dict(zip((self.rows.numeric[k] for k in ruler.places), units, strict=True)), ruler.city
 
-    @cached_property
-    def score(self) -> Score:
-        """What the neighbours of a row say."""
-        why = "It needs the training rows, which are not exported."
-        return Sum(np.zeros(len(self.classes)), (Opaque("neighbours", self._vote, why),), whole=True)
-
-    def _vote(self, batch: Batch) -> Matrix:
-        """log of K_i/K (times the prior over n_i/n where a prior is given), or log P(class) + log K_i/(n_i V)."""
-        if self.learner.reading == "density":
-            return self.log_likelihood(batch) + self.log_prior
-        votes, _ = self.neighbours(batch)
-        if self.learner.pseudo_count:
-            votes += self.learner.pseudo_count * np.exp(self.log_count - np.logaddexp.reduce(self.log_count))
-        with np.errstate(divide="ignore"):
-            out: Matrix = np.log(votes) - np.log(votes.sum(axis=1, keepdims=True))
-        if self.learner.prior != "observed":
-            out += self.log_prior - (self.log_count - np.logaddexp.reduce(self.log_count))
-        return out
-
     def log_likelihood(self, batch: Batch) -> Matrix:
         """log P(row | class) = log K_i/(n_i V), for numbers in their own units."""
-        if self.learner.reading != "density":
-            raise SettingError("Densities are estimated with reading='density': Neighbors(reading='density').")
         votes, radius = self.neighbours(batch)
-        volume, count = self._log_volume(batch, radius)
+        volume, count = self.log_volume(batch, radius)
         with np.errstate(divide="ignore", invalid="ignore"):
             out = np.log(votes) - self.log_count - volume[:, None]
         # Nothing is known of the row: each class says 1. No ball can be drawn, as squares of its radius are beyond
@@ -491,7 +487,7 @@ class Nearby(Model):
         some = np.isfinite(radius) & (radius > 0)
         return np.where(count[:, None] == 0, 0.0, np.where(some[:, None], out, -np.inf))
 
-    def _log_volume(self, batch: Batch, radius: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    def log_volume(self, batch: Batch, radius: Floats) -> tuple[Floats, NDArray[np.intp]]:
         """log of the volume of each row's ball in the units of the table, and the number of its dimensions."""
         ruler = self.ruler
         known = ~np.isnan(self.rows.read(batch)[0][:, ruler.places])
@@ -501,43 +497,72 @@ class Nearby(Model):
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.log(radius) * count + self._unit_balls()[count] + known @ stretch, count
 
-    def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working:
-        """The neighbours themselves, their distances, the radius, K_i and K, and for a density the volume."""
-        learner, density = self.learner, self.learner.reading == "density"
-        votes, radius = self.neighbours(batch)
-        numbers, codes = self.rows.read(batch)
-        unknown = np.zeros_like(self.ruler.far) if density else self.ruler.far
-        away = distances(
-            self.ruler.to_units(numbers)[0], codes[0, self.nominal], self.points, self.codes, unknown, self.ruler.far,
-            self.apart, self.ruler.city,
-        )  # fmt: skip
-        ball = Ball(self.classes, learner.k, away, float(radius[0]), self.group, self.weight, votes[0])
-        names = [c.name for c in self.schema.attributes if c.name in {*self.rows.numeric, *self.rows.nominal}]
-        cells = self.rows.cells(self.boxes.order[ball.members])
-        tables = (ball.exhibit([(name, cells[name]) for name in names], learner.distance, self.ruler.scale),)
-        remarks = ball.remarks(learner.weights == "distance")
-        if density:
-            (volume,), (count,) = self._log_volume(batch, radius)
-            totals = self.summary.total.fractions()
-            logs = np.stack([self.log_prior, self.log_likelihood(batch)[0]])
-            return ball.density(self.prior, logs, totals, float(volume), int(count), posterior, tables, remarks)
-        prior = self.prior if learner.prior != "observed" else ()
-        totals, logs = self.summary.total.fractions(), self.log_joint(batch)[0]
-        return ball.shares(learner.pseudo_count, prior, totals, logs, posterior, tables, remarks)
-
-    def _unit_balls(self) -> NDArray[np.float64]:
+    def _unit_balls(self) -> Floats:
         """The log volume of the ball of radius 1 in 0, 1, 2 … dimensions."""
         dimensions = range(len(self.ruler.places) + 1)
         if self.ruler.city:
             return np.array([d * math.log(2) - math.lgamma(d + 1) for d in dimensions])
         return np.array([d / 2 * math.log(math.pi) - math.lgamma(d / 2 + 1) for d in dimensions])
 
-    def exhibits(self) -> tuple[Exhibit, ...]:
-        """The ranges by which numbers are scaled."""
-        names = [self.rows.numeric[k] for k in self.ruler.places]
-        cells = zip(names, self.ruler.low.tolist(), self.ruler.high.tolist(), strict=True)
-        title = "The range of each number" + (", scaled to [0, 1]" if self.ruler.scale else "")
-        return (Exhibit(title, ("attribute", "least", "most"), tuple(cells)),) if names else ()
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """What the neighbours of rows say: log K_i/(n_i V) for a density, else log K_i/K; a prior is put in."""
+
+    space: RowSpace
+    pseudo_count: float = 0.0
+    log_prior: Floats | None = None
+
+    def __call__(self, batch: Batch) -> Matrix:
+        space = self.space
+        if space.density:
+            return space.log_likelihood(batch)
+        votes, _ = space.neighbours(batch)
+        log_share = space.log_count - np.logaddexp.reduce(space.log_count)
+        if self.pseudo_count:
+            votes += self.pseudo_count * np.exp(log_share)
+        with np.errstate(divide="ignore"):
+            out: Matrix = np.log(votes) - np.log(votes.sum(axis=1, keepdims=True))
+        if self.log_prior is not None:
+            out += self.log_prior - log_share
+        return out
+
+
+def _work_ball(model: Model, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working:
+    """The neighbours themselves, their distances, the radius, K_i and K, and for a density the volume."""
+    space: RowSpace = model.details["space"]
+    ruler, rows = space.ruler, space.rows
+    votes, radius = space.neighbours(batch)
+    numbers, codes = rows.read(batch)
+    unknown = np.zeros_like(ruler.far) if space.density else ruler.far
+    away = distances(
+        ruler.to_units(numbers)[0], codes[0, space.nominal], space.points, space.codes, unknown, ruler.far,
+        space.apart, ruler.city,
+    )  # fmt: skip
+    ball = Ball(model.classes, space.k, away, float(radius[0]), space.group, space.weight, votes[0])
+    names = [c.name for c in model.schema.attributes if c.name in {*rows.numeric, *rows.nominal}]
+    cells = rows.cells(space.boxes.order[ball.members])
+    metric = str(setting_of(model.learner, "distance"))
+    tables = (ball.exhibit([(name, cells[name]) for name in names], metric, ruler.scale),)
+    remarks = ball.remarks(space.by_distance)
+    totals = model.summary.total.fractions()
+    if space.density:
+        (volume,), (count,) = space.log_volume(batch, radius)
+        assert model.log_prior is not None
+        logs = np.stack([model.log_prior, space.log_likelihood(batch)[0]])
+        return ball.density(model.prior, logs, totals, float(volume), int(count), posterior, tables, remarks)
+    prior = model.prior if setting_of(model.learner, "prior") != "observed" else ()
+    pseudo_count = float(setting_of(model.learner, "pseudo_count"))
+    return ball.shares(pseudo_count, prior, totals, model.log_joint(batch)[0], posterior, tables, remarks)
+
+
+def _show_ranges(model: Model) -> tuple[Exhibit, ...]:
+    """The ranges by which numbers are scaled."""
+    space: RowSpace = model.details["space"]
+    names = [space.rows.numeric[k] for k in space.ruler.places]
+    cells = zip(names, space.ruler.low.tolist(), space.ruler.high.tolist(), strict=True)
+    title = "The range of each number" + (", scaled to [0, 1]" if space.ruler.scale else "")
+    return (Exhibit(title, ("attribute", "least", "most"), tuple(cells)),) if names else ()
 
 
 def _slots(weight: NDArray[np.float64], k: int) -> int:

@@ -16,7 +16,7 @@ from likely.models.learning import looks_at_rows
 from likely.models.pool.candidates import Effort, Purpose, pool_candidates
 from likely.models.pool.choosing import Choice, Trial
 from likely.models.pool.members import check_members, member_learner, member_spec, restore_member
-from likely.models.pool.pool import PoolModel, PoolPlan, learn_members, learn_pool, pool_of
+from likely.models.pool.pool import PoolPlan, learn_members, learn_pool, pool_of
 from likely.models.settings import Settings, parts_setting, setting
 from likely.sums.contracts import State
 from likely.sums.state import read_finite, read_texts, require
@@ -95,16 +95,16 @@ class Auto(Settings):
         return given or pool_candidates(summary, self.effort, self.for_)
 
     @looks_at_rows
-    def learn(self, summary: Summary) -> Learning[PoolModel]:
+    def learn(self, summary: Summary) -> Learning[Model]:
         """The pool of what held-out rows choose; with a single class there is nothing to choose."""
         return self.learn_beside(summary, {})
 
-    def learn_beside(self, summary: Summary, others: Mapping[str, Learner]) -> Learning[PoolModel]:
+    def learn_beside(self, summary: Summary, others: Mapping[str, Learner]) -> Learning[Model]:
         """The same, with others judged on the same held-out rows."""
         candidates, thorough = self.candidates(summary), self.effort == "best"
         return learn_pool(PoolPlan(self, candidates, self.parts, self.seed, thorough, others), summary)
 
-    def restore(self, summary: Summary, found: State) -> PoolModel:
+    def restore(self, summary: Summary, found: State) -> Model:
         """The model as a file keeps it."""
         return restore_pool(self, summary, found)
 
@@ -149,7 +149,7 @@ class Pool(Settings):
         return frozenset().union(*(learner.needs(schema) for learner in self.learners))
 
     @looks_at_rows
-    def learn(self, summary: Summary) -> Learning[PoolModel]:
+    def learn(self, summary: Summary) -> Learning[Model]:
         """Let members learn; find their weights where none are given."""
         if isinstance(self.weights, str):
             return learn_pool(PoolPlan(self, self.learners, self.parts, self.seed, True), summary)
@@ -158,12 +158,12 @@ class Pool(Settings):
         trial = replace(trial, scores=np.full(len(weights), np.nan))
         return learn_members(self, summary, Choice(trial, self.learners, ()))
 
-    def restore(self, summary: Summary, found: State) -> PoolModel:
+    def restore(self, summary: Summary, found: State) -> Model:
         """The model as a file keeps it."""
         return restore_pool(self, summary, found)
 
 
-def restore_pool(learner: Learner, summary: Summary, found: State) -> PoolModel:
+def restore_pool(learner: Learner, summary: Summary, found: State) -> Model:
     """The model as a file keeps it."""
     members: list[Model] = []
     for spec, own in zip(found["kept"], found["members"], strict=True):
@@ -172,5 +172,4 @@ def restore_pool(learner: Learner, summary: Summary, found: State) -> PoolModel:
     trial = Trial.from_state(found["trial"])
     for member in members:
         require(member.classes == summary.classes, "members know the classes of the pool")
-    model = pool_of(learner, summary, members, weights, trial)
-    return replace(model, notes=tuple(read_texts(found["notes"], "notes")))
+    return pool_of(learner, summary, members, weights, trial, notes=read_texts(found["notes"], "notes"))

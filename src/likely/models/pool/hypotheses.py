@@ -15,7 +15,7 @@ import numpy as np
 from likely.errors import SettingError, nearest, shown
 from likely.machinery.arrays import Ints
 from likely.machinery.threads import in_order
-from likely.models.contracts import Learner, Learning, Model
+from likely.models.contracts import Beliefs, Learner, Learning, Model
 from likely.models.factors.bins import Binned, binned, edges_of, read_tally
 from likely.models.factors.categorical import Categorical, categorical
 from likely.models.factors.joint import CellSettings, table
@@ -43,7 +43,7 @@ from likely.table.batch import Batch
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
 
 # The evidence: how probable the data are under naive or full Bayes before any parameter is known, in closed form.
@@ -445,25 +445,6 @@ class Hypotheses(Settings, ABC):
         self, summary: Summary, models: tuple[Model, ...], beliefs: Beliefs, notes: tuple[str, ...]
     ) -> Model:
         """The model of these hypotheses, each as it was learned."""
-
-
-@dataclass(frozen=True)
-class Beliefs:
-    """How much each hypothesis is believed, and why."""
-
-    titles: tuple[str, ...]
-    weight: NDArray[np.float64]
-    """P(h | data), or stacking weights: they sum to one."""
-    figure: NDArray[np.float64]
-    """Of each hypothesis: log P(data | h), or its mean held-out log score; NaN where weights were given."""
-    searched: bool
-    """Whether rows were looked at again to find all this, so that the summary alone does not give it back."""
-    notes: tuple[str, ...] = ()
-
-    @property
-    def best(self) -> int:
-        """The hypothesis of the greatest weight; the first of equals."""
-        return int(self.weight.argmax())
 
 
 def _stacked_weights(learner: Hypotheses, summary: Summary, parts: HeldOutParts) -> Beliefs:

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from likely.errors import SettingError
 from likely.machinery.arrays import Floats, Ints
 from likely.machinery.threads import teller
-from likely.models.contracts import HeldOut, HeldOutAnswers, Learner, Learning, Model, Sweep
+from likely.models.contracts import Learner, Learning, Model, Sweep
 from likely.models.fractions import log_of
 from likely.models.heldout.kept_rows import recode_target, sum_rows
 from likely.models.heldout.search import keep_rows, learn_kept
 from likely.models.learning import learning, side_by_side
 from likely.models.model import check_weights
-from likely.models.naive.naive import NaiveBayes
+from likely.models.naive.naive import NaiveBayes, plain_naive_bayes
 from likely.models.pool.choosing import Choice, Trial, choose_members
 from likely.models.pool.members import learner_titles, member_spec
 from likely.models.prior import prior_quotients
@@ -35,7 +33,6 @@ from likely.models.shapes import (
     log_posterior,
     sum_of,
 )
-from likely.sums.contracts import State
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
 from likely.table.labels import Labels
@@ -139,111 +136,109 @@ class Beyond:
 # members.
 
 
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class PoolModel(Model):
-    """The prior, and the weighed evidence of the members."""
-
-    members: tuple[Model, ...]
-    """Those with weight."""
-    weights: Floats
-    log_prior: Floats
-    trial: Trial
-
-    @cached_property
-    def score(self) -> Score:
-        """log P(class) + the terms of all members, weighed; those of one attribute are one line."""
-        order = [column.name for column in self.schema.attributes]
-        scores = [member.score for member in self.members]
-        return pool(scores, self.weights.tolist(), self.log_prior, self._titles, order)
-
-    def choices(self) -> dict[str, tuple[str, str]]:
-        """Which members were chosen: pools of the same members share that, whatever their weights."""
-        kept = [self.trial.titles[h] for h in self.trial.kept]
-        return {note: ("", " and ".join(kept)) for note in self.trial.notes()} if kept else {}
-
-    @cached_property
-    def _titles(self) -> tuple[str, ...]:
-        return learner_titles([member.learner for member in self.members])
-
-    def term_strengths(self) -> dict[tuple[str, ...], float]:
-        """Those of members, weighed: what they say of the same attributes is taken to point the same way."""
-        out: dict[tuple[str, ...], float] = {}
-        for member, weight in zip(self.members, self.weights.tolist(), strict=True):
-            for names, strength in member.term_strengths().items():
-                out[names] = out.get(names, 0.0) + weight * strength
-        return out
-
-    @property
-    def held_out(self) -> HeldOut | None:
-        """How the pool did on rows held out."""
-        return self.trial.held_out
-
-    @property
-    def held_out_answers(self) -> HeldOutAnswers | None:
-        return self.trial.answers
-
-    @property
-    def leaves_missing_out(self) -> bool:
-        """Where all members do."""
-        return all(member.leaves_missing_out for member in self.members)
-
-    @property
-    def ledger_note(self) -> str:
-        """The sentence that says whose terms these are."""
-        if not self.members:
-            return ""
-        order = sorted(range(len(self.members)), key=lambda h: (-self.weights[h], h))
-        named = ", ".join(f"{self._titles[h]} × {self.weights[h]:.3g}" for h in order)
-        return f"Each line is the weighted sum of the evidence from the pool's members: {named}."
-
-    @property
-    def frozen(self) -> Learner:
-        """What was chosen, as settings that choose no more."""
-        members = tuple(member.frozen for member in self.members)
-        if len(members) == 1 and self.weights[0] == 1.0:
-            return members[0]
-        pool: Learner = build_learner("Pool", {"members": members, "weights": tuple(self.weights.tolist())})
-        return pool
-
-    @property
-    def describer(self) -> Model:
-        """The member of most weight that says how rows come about; where none does, naive Bayes from the same sums."""
-        for h in sorted(range(len(self.members)), key=lambda h: (-self.weights[h], h)):
-            if self.members[h].generative and self.members[h].score.is_sum:
-                return self.members[h]
-        return NaiveBayes(text="multinomial").model(self.summary)
-
-    def exhibits(self) -> tuple[Exhibit, ...]:
-        """Every candidate with weight and score; of a single member, its own exhibits as well."""
-        return (
-            *self.trial.exhibit(self.schema.weight is not None),
-            *(self.members[0].exhibits() if len(self.members) == 1 else ()),
-        )
-
-    def search_state(self) -> State:
-        """Everything: it took sweeps to find."""
-        return {
-            "kept": [member_spec(member.learner) for member in self.members],
-            "members": [member.search_state() for member in self.members],
-            "weights": self.weights,
-            "notes": list(self.notes),
-            "trial": self.trial.state(),
-        }
-
-    def lasting_state(self) -> State:
-        """Weights stay as they are when rows are learned or unlearned, where sums are all it takes."""
-        for title, member in zip(self._titles, self.members, strict=True):
-            if member.search_state() and not member.lasting_state():
-                raise SettingError(
-                    f"{title}, a member of this pool, needs all rows again to learn. Fit again on all rows with the "
-                    "same settings (likely show --spec prints them), or fit with --for updates, which leaves out such "
-                    "members."
-                )
-        if not self.trial.rows:  # weights were given, or stay as they are already
-            return self.search_state()
+def pool_of(
+    learner: Learner,
+    summary: Summary,
+    members: Sequence[Model],
+    weights: Floats,
+    trial: Trial,
+    refused: Sequence[str] = (),
+    notes: Sequence[str] | None = None,
+) -> Model:
+    """The prior, and the weighed evidence of the members, which are those with weight; terms of one attribute are one
+    line. `refused` says which candidates were not tried; `notes` of a file stand in place of all notes."""
+    titles = learner_titles([member.learner for member in members])
+    if notes is None:
+        own = [f"{title}: {note}" for title, member in zip(titles, members, strict=True) for note in member.notes]
+        notes = (*trial.notes(), *refused, *own)
+    needed = frozenset().union(*(member.learner.needs(summary.schema) for member in members))
+    prior, weights = prior_quotients(summary, "observed", 0.0), np.asarray(weights, np.float64)
+    log_prior, order = log_of(prior), [column.name for column in summary.schema.attributes]
+    strengths: dict[tuple[str, ...], float] = {}
+    for member, weight in zip(members, weights.tolist(), strict=True):
+        for names, strength in member.strengths.items():  # taken to point the same way
+            strengths[names] = strengths.get(names, 0.0) + weight * strength
+    kept = [trial.titles[h] for h in trial.kept]
+    model = Model(
+        learner=learner,
+        summary=summary.without(summary.more.keys() - needed),
+        score=pool([member.score for member in members], weights.tolist(), log_prior, titles, order),
+        prior=prior,
+        log_prior=log_prior,
+        members=tuple(members),
+        weights=weights,
+        notes=tuple(notes),
+        refuse_unseen=any(member.refuse_unseen for member in members),
+        details={"trial": trial},
+        strengths=strengths,
+        # Pools of the same members share them, whatever their weights.
+        choices={note: ("", " and ".join(kept)) for note in trial.notes()} if kept else {},
+        ledger_note=_whose_terms(titles, weights),
+        held_out=trial.held_out,
+        held_out_answers=trial.answers,
+        skips_missing=all(member.leaves_missing_out for member in members),
+        unlasting=_why_unlasting(titles, members),
+        show=_show_candidates,
+        freeze=_freeze_pool,
+        describe=_describe_rows,
+    )
+    state = {
+        "kept": [member_spec(member.learner) for member in members],
+        "members": [member.state for member in members],
+        "weights": weights,
+        "notes": list(model.notes),
+        "trial": trial.state(),
+    }
+    lasting = state
+    if trial.rows:  # else weights were given, or stay as they are already
         # How it did on held-out rows was said of other rows.
         old = Trial.none("The weights were chosen before these rows were learned or unlearned.")
-        return {**self.search_state(), "trial": old.state(), "notes": list(old.notes())}
+        lasting = {**state, "trial": old.state(), "notes": list(old.notes())}
+    return replace(model, state=state, lasting=lasting)
+
+
+def _whose_terms(titles: Sequence[str], weights: Floats) -> str:
+    """The sentence that says whose terms these are."""
+    order = sorted(range(len(titles)), key=lambda h: (-weights[h], h))
+    named = ", ".join(f"{titles[h]} × {weights[h]:.3g}" for h in order)
+    return f"Each line is the weighted sum of the evidence from the pool's members: {named}." if titles else ""
+
+
+def _why_unlasting(titles: Sequence[str], members: Sequence[Model]) -> str:
+    """Why the pool can learn no other rows: weights stay as they are, but a member needs more than sums."""
+    for title, member in zip(titles, members, strict=True):
+        if member.state and not member.lasting:
+            return (
+                f"{title}, a member of this pool, needs all rows again to learn. Fit again on all rows with the "
+                "same settings (likely show --spec prints them), or fit with --for updates, which leaves out such "
+                "members."
+            )
+    return ""
+
+
+def _freeze_pool(model: Model) -> Learner:
+    """What was chosen, as settings that choose no more."""
+    members = tuple(member.frozen for member in model.members)
+    if len(members) == 1 and model.weights[0] == 1.0:
+        return members[0]
+    frozen: Learner = build_learner("Pool", {"members": members, "weights": tuple(model.weights.tolist())})
+    return frozen
+
+
+def _describe_rows(model: Model) -> Model:
+    """The member of most weight that says how rows come about; where none does, naive Bayes from the same sums."""
+    for h in sorted(range(len(model.members)), key=lambda h: (-model.weights[h], h)):
+        if model.members[h].generative and model.members[h].score.is_sum:
+            return model.members[h]
+    return plain_naive_bayes(model)
+
+
+def _show_candidates(model: Model) -> tuple[Exhibit, ...]:
+    """Every candidate with weight and score; of a single member, its own exhibits as well."""
+    return (
+        *model.details["trial"].exhibit(model.schema.weight is not None),
+        *(model.members[0].exhibits() if len(model.members) == 1 else ()),
+    )
 
 
 # The sweeps of a pool: rows to choose by, kept in memory; where these are not all, what members want of all rows.
@@ -266,7 +261,7 @@ class PoolPlan:
     """Learners that are judged on the same rows, and not pooled."""
 
 
-def learn_pool(plan: PoolPlan, summary: Summary) -> Learning[PoolModel]:
+def learn_pool(plan: PoolPlan, summary: Summary) -> Learning[Model]:
     """Rows to choose by, kept in memory; then members learn from all rows. The one answer there is, where all rows have
     the same class, or are too few to hold some out."""
     summary = summary.canonical()
@@ -305,39 +300,13 @@ def _more_sums(summary: Summary, requests: Sequence[str], batch: Batch, group: I
     return (sum_rows(summary, [batch], requests),)
 
 
-def learn_members(learner: Learner, summary: Summary, choice: Choice) -> Learning[PoolModel]:
+def learn_members(learner: Learner, summary: Summary, choice: Choice) -> Learning[Model]:
     """The pool of what was chosen; members see all rows again, where they must."""
     kept = choice.trial.kept
     found = yield from side_by_side({h: learning(choice.learners[h], summary) for h in kept})
     return _pool_chosen(learner, summary, [found[h] for h in kept], choice)
 
 
-def _pool_chosen(learner: Learner, summary: Summary, members: Sequence[Model], choice: Choice) -> PoolModel:
+def _pool_chosen(learner: Learner, summary: Summary, members: Sequence[Model], choice: Choice) -> Model:
     weights = choice.trial.weights[choice.trial.kept]
     return pool_of(learner, summary, members, weights, choice.trial, choice.refused)
-
-
-def pool_of(
-    learner: Learner,
-    summary: Summary,
-    members: Sequence[Model],
-    weights: Floats,
-    trial: Trial,
-    notes: Sequence[str] = (),
-) -> PoolModel:
-    """The pool of these members, with what they have to say."""
-    titles = learner_titles([member.learner for member in members])
-    own = [f"{title}: {note}" for title, member in zip(titles, members, strict=True) for note in member.notes]
-    needed = frozenset().union(*(member.learner.needs(summary.schema) for member in members))
-    prior = prior_quotients(summary, "observed", 0.0)
-    return PoolModel(
-        learner=learner,
-        summary=summary.without(summary.more.keys() - needed),
-        members=tuple(members),
-        weights=np.asarray(weights, np.float64),
-        prior=prior,
-        log_prior=log_of(prior),
-        trial=trial,
-        notes=(*trial.notes(), *notes, *own),
-        refuse_unseen=any(member.refuse_unseen for member in members),
-    )

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from likely.machinery.arrays import Floats
+from likely.machinery.words import clean
 from likely.models import kernels
 from likely.models.shapes.block import Axis, Tree
 from likely.models.shapes.column import Column, WordWeights
@@ -359,6 +360,12 @@ class Duels(Score):
         shares = won / len(self.pairs) if self.votes and self.pairs else np.where(won == self.size - 1, 1.0, 0.0)
         with np.errstate(divide="ignore"):
             return np.log(shares), words
+
+    def tell_votes(self, batch: Batch, classes: tuple[str, ...]) -> str:
+        """How many duels each class wins in the one row of a batch: A 1, B 1, C 1."""
+        votes = self.count_votes(self.outputs.scored(batch)[0])[0].tolist()
+        each = [f"{clean(name)} {v:g}" for name, v in zip(classes, votes, strict=True)]
+        return ", ".join(each[:12]) + (f" and {len(each) - 12} more" if len(each) > 12 else "")
 
     def count_votes(self, outputs: Floats) -> Floats:
         """How many duels each class wins, (rows, classes)."""

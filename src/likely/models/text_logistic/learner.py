@@ -8,11 +8,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from likely.models.contracts import Learning, Trait
+from likely.models.contracts import Learning, Model, Trait
 from likely.models.learning import looks_at_rows
 from likely.models.model import learnable
 from likely.models.settings import Settings, setting
-from likely.models.text_logistic.model import Found, WordLogOdds, build_model
+from likely.models.text_logistic.model import Found, build_model
 from likely.models.text_logistic.search import learn_words
 from likely.sums.contracts import State
 from likely.sums.state import read_bytes, read_mapping, read_number, read_texts, read_whole, read_wholes, require
@@ -54,11 +54,11 @@ class TextLogistic(Settings):
         return frozenset()
 
     @looks_at_rows
-    def learn(self, summary: Summary) -> Learning[WordLogOdds]:
+    def learn(self, summary: Summary) -> Learning[Model]:
         """The weights of words; with a single class, or without any word, there is nothing to look for."""
         return learn_words(self, learnable(summary, text=True))
 
-    def restore(self, summary: Summary, found: State) -> WordLogOdds:
+    def restore(self, summary: Summary, found: State) -> Model:
         """The model as a file keeps it."""
         summary = learnable(summary, text=True)
         classes = len(summary.classes)

@@ -13,8 +13,8 @@ from likely.errors import shown
 from likely.machinery.arrays import Floats
 from likely.models.contracts import Factor, HeldOut, Learner, Model
 from likely.models.model import unread_texts
-from likely.models.naive.naive import NaiveBayes
-from likely.models.naive.product import Product, WeightedProduct
+from likely.models.naive.naive import NaiveBayes, plain_naive_bayes
+from likely.models.naive.product import product_of, raise_to_powers
 from likely.models.shapes import Exhibit
 from likely.models.text.factor import TextFactor, WordScores
 from likely.models.text.sums import DAMPED, WordSums
@@ -129,88 +129,11 @@ class Found:
         )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class WordLogOdds(WeightedProduct):
+def build_model(learner: WordLearner, summary: Summary, found: Found) -> Model:
     """log P(class) + what other attributes say, times one weight, + sum over words of root share * weight.
 
     An empty text, a text of unknown words and a missing text add nothing.
     """
-
-    found: Found
-
-    @property
-    def describer(self) -> Model:
-        """Naive Bayes from the same sums: learned weights do not say how rows come about."""
-        return NaiveBayes(text="multinomial").model(self.summary)
-
-    @property
-    def describer_note(self) -> str:
-        return "TextLogistic is not a generative model: these are from {title}, learned from the same sums."
-
-    @property
-    def held_out(self) -> HeldOut | None:
-        """How the chosen ridge did on rows held out."""
-        if not self.found.rows:
-            return None
-        return HeldOut(self.found.rows, self.found.hits, -self.found.loss)
-
-    def choices(self) -> dict[str, tuple[str, str]]:
-        """What was chosen of words: with the scales, which hardly any two tables share, and without."""
-        if not self.found.tried:
-            return {}
-        return {self.found.remarks[-1]: (self.texts[0].name, self.texts[0].settings.written())}
-
-    @property
-    def frozen(self) -> Learner:
-        """The learner with what was chosen."""
-        if not self.found.weights:
-            return self.learner
-        return replace(self.learner, ridge=self.found.ridge, least_documents=self.found.least)  # type: ignore[type-var]
-
-    def exhibits(self) -> tuple[Exhibit, ...]:
-        """The words, and how the ridge was chosen."""
-        out = list(self.product.exhibits())
-        if self.weights:
-            out.append(Exhibit("Evidence of other attributes is multiplied by", ("weight",), ((self.found.others,),)))
-        if self.found.tried:
-            title = "The weight of a word is the sum of these, multiplied by"
-            out.append(Exhibit(title, ("learned weights", "log-count ratios"), (self.found.scales,)))
-            title = f"Log loss of {self.found.rows:,} held-out rows"
-            out.append(Exhibit(title, ("ridge", "texts of a word at least", "nats"), tuple(self.found.tried)))
-        return tuple(out)
-
-    def search_state(self) -> State:
-        """All that was found."""
-        found = self.found
-        if not found.weights:
-            return {}
-        return {
-            "ridge": found.ridge,
-            "least": found.least,
-            "unit": found.unit,
-            "others": found.others,
-            "scales": list(found.scales),
-            "weights": dict(found.weights),
-            "kept": {name: np.packbits(kept) for name, kept in found.kept.items()},
-            "tried": [list(pair) for pair in found.tried],
-            "loss": found.loss,
-            "rows": found.rows,
-            "hits": found.hits,
-            "remarks": list(found.remarks),
-        }
-
-    @property
-    def leaves_missing_out(self) -> bool:
-        """A text that is missing has no words, and other attributes are those of naive Bayes."""
-        return True
-
-    def lasting_state(self) -> State:
-        """Nothing: with other rows the weights are to be learned again."""
-        return {}
-
-
-def build_model(learner: WordLearner, summary: Summary, found: Found) -> WordLogOdds:
-    """The model of a summary with the weights that were found."""
     plain = NaiveBayes().product(without_words(summary))
     own = {factor.name: factor for factor in plain.factors}
     factors: list[Factor] = []
@@ -225,25 +148,62 @@ def build_model(learner: WordLearner, summary: Summary, found: Found) -> WordLog
         else:
             notes.append(f"{shown(column.name)} is left out: there is no word to learn from.")
     others = {name: found.others for name in own} if found.others != 1.0 else {}
-    product = Product(
-        learner=learner,
-        summary=summary,
-        prior=plain.prior,
-        log_prior=plain.log_prior,
-        factors=tuple(factors),
-        notes=tuple(notes),
-    )
-    return WordLogOdds(
-        learner=learner,
-        summary=summary,
-        prior=product.prior,
-        log_prior=product.log_prior,
-        factors=product.factors,
+    product = product_of(learner, summary, plain.prior, tuple(factors), notes=tuple(notes))
+    state: State = {}
+    if found.weights:
+        state = {
+            "ridge": found.ridge,
+            "least": found.least,
+            "unit": found.unit,
+            "others": found.others,
+            "scales": list(found.scales),
+            "weights": dict(found.weights),
+            "kept": {name: np.packbits(kept) for name, kept in found.kept.items()},
+            "tried": [list(pair) for pair in found.tried],
+            "loss": found.loss,
+            "rows": found.rows,
+            "hits": found.hits,
+            "remarks": list(found.remarks),
+        }
+    model = raise_to_powers(product, others, learner)
+    choices: dict[str, tuple[str, str]] = {}
+    if found.tried:  # with the scales, which hardly any two tables share, and without
+        choices = {found.remarks[-1]: (model.texts[0].name, model.texts[0].settings.written())}
+    return replace(
+        model,
         notes=product.notes,
-        product=product,
-        weights=others,
-        found=found,
+        details={**model.details, "found": found},
+        state=state,
+        lasting={},  # with other rows the weights are to be learned again
+        choices=choices,
+        held_out=HeldOut(found.rows, found.hits, -found.loss) if found.rows else None,
+        # A text that is missing has no words, and other attributes are those of naive Bayes.
+        skips_missing=True,
+        describer_note="TextLogistic is not a generative model: these are from {title}, learned from the same sums.",
+        show=_show_words,
+        freeze=_freeze_words if found.weights else None,
+        describe=plain_naive_bayes,
     )
+
+
+def _freeze_words(model: Model) -> Learner:
+    """The learner with what was chosen."""
+    found: Found = model.details["found"]
+    return replace(model.learner, ridge=found.ridge, least_documents=found.least)  # type: ignore[type-var]
+
+
+def _show_words(model: Model) -> tuple[Exhibit, ...]:
+    """The words, and how the ridge was chosen."""
+    found: Found = model.details["found"]
+    out = list(model.details["product"].exhibits())
+    if model.weights:
+        out.append(Exhibit("Evidence of other attributes is multiplied by", ("weight",), ((found.others,),)))
+    if found.tried:
+        title = "The weight of a word is the sum of these, multiplied by"
+        out.append(Exhibit(title, ("learned weights", "log-count ratios"), (found.scales,)))
+        title = f"Log loss of {found.rows:,} held-out rows"
+        out.append(Exhibit(title, ("ridge", "texts of a word at least", "nats"), tuple(found.tried)))
+    return tuple(out)
 
 
 def learned_factor(name: str, words: Words, found: Found, classes: int) -> TextFactor:

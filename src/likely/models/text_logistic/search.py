@@ -39,7 +39,6 @@ from likely.models.text_logistic.model import (
     Found,
     RidgeChoice,
     WordLearner,
-    WordLogOdds,
     build_model,
     note_choice,
     without_words,
@@ -272,7 +271,7 @@ LEAST_ROWS = 50
 """Where there are fewer, the ridge is not chosen."""
 
 
-def learn_words(learner: WordLearner, summary: Summary) -> Learning[WordLogOdds]:
+def learn_words(learner: WordLearner, summary: Summary) -> Learning[Model]:
     """Weights of words: a sweep for the words of rows, and another for what other attributes say, where there are any.
     The prior and other attributes alone where there is one class or no word."""
     having, kept, remarks = _known_words(learner, summary)
@@ -360,6 +359,7 @@ def _weigh_words(
 ) -> Found:
     """Weights from all kept rows, with the ridge that was given or that held-out rows choose."""
     prior = NaiveBayes().product(without_words(rows.summary)).log_prior
+    assert prior is not None
     offset, others = np.empty((documents.rows, len(prior))), 1.0
     offset[:] = prior
     if said is not None:
