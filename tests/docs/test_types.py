@@ -21,12 +21,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 import likely
-from likely.models.additive.model import AdditiveModel
-from likely.models.full_bayes import JointModel
-from likely.models.linear.log_odds import LogOdds
-from likely.models.naive.product import Product
-from likely.models.naive.product import WeightedProduct
-from likely.models.pool.pool import PoolModel
 from likely.models.posterior import RowPosterior, TablePosterior
 
 columns = {"sky": ["sun", "rain"], "play": ["yes", "no"]}
@@ -34,12 +28,13 @@ model = likely.fit(columns, "play")
 assert_type(model, likely.Model)
 assert_type(likely.fit(columns, "play", "NaiveBayes"), likely.Model)
 assert_type(likely.fit(columns, "play", effort="quick", for_="sql", types={"sky": "nominal"}), likely.Model)
-assert_type(likely.fit(columns, "play", likely.Logistic()), LogOdds)
-assert_type(likely.fit(columns, "play", likely.LinearDiscriminant), JointModel)
-assert_type(likely.fit(columns, target="play", learner=likely.Additive(order=1)), AdditiveModel)
-assert_type(likely.fit(columns, "play", likely.Pool([likely.NaiveBayes(), likely.Logistic()], [1, 0.5])), PoolModel)
+assert_type(likely.fit(columns, "play", likely.Logistic()), likely.Model)
+assert_type(likely.fit(columns, "play", likely.LinearDiscriminant), likely.Model)
+assert_type(likely.fit(columns, target="play", learner=likely.Additive(order=1)), likely.Model)
+assert_type(likely.fit(columns, "play", likely.Pool([likely.NaiveBayes(), likely.Logistic()], [1, 0.5])), likely.Model)
 summary = likely.summarize(columns, "play")
-assert_type(likely.NaiveBayes().learn(summary), Product | WeightedProduct)
+assert_type(likely.NaiveBayes().learn(summary), likely.Model)
+assert_type(model.beliefs.best, int)
 assert_type(likely.learn(model, columns), likely.Model)
 assert_type(likely.load("m.likely"), likely.Model)
 assert_type(likely.load("m.likely", likely.Summary), likely.Summary)
@@ -83,7 +78,7 @@ likely.look("a.csv", "y", encodin="latin-1")
 likely.compare("a.csv", "y", least_count="5")
 likely.fit("a.csv", "y").posterior({"x": 1}).prob("y").mean()
 likely.fit("a.csv", "y").posterior("b.csv").prob("y").hex()
-likely.fit("a.csv", "y", likely.Logistic()).beliefs
+likely.fit("a.csv", "y", likely.Logistic()).believes
 likely.load("m.likely").rows
 likely.export(likely.fit("a.csv", "y"), "cobol")
 likely.joint("a.csv", ["x"], types={"x": "number"})

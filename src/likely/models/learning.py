@@ -119,7 +119,7 @@ def looks_at_rows(learn: Callable[Given, Learning[MadeModel]]) -> Callable[Given
         return found
 
     update_wrapper(from_sums, learn)
-    # What it gives is not what the generator is: `-> Learning[LogOdds]` becomes `-> LogOdds`.
+    # What it gives is not what the generator is: `-> Learning[Model]` becomes `-> Model`.
     said = str(learn.__annotations__.get("return", "Model")).removeprefix("Learning[").removesuffix("]")
     from_sums.__annotations__ = {**learn.__annotations__, "return": said}
     from_sums.generator = learn  # type: ignore[attr-defined]

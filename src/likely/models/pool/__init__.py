@@ -1,7 +1,7 @@
 """Several models as one: pools that add up evidence, mixtures that average probabilities, `Gibbs`.
 
 Imports every other room of models; nothing below imports it. `auto` (Auto and Pool, settings), `candidates` (who is
-tried), `choosing` (how they are judged and weighed), `trial` (what came of it), `pool_search` (sweeps), `pool_model`
-and `joining` (the model, and its terms put together); `members` (which learners may be one, by name); `hypotheses` and
-`mixture` (Mixture, Gibbs), `evidence` (P(data | h) in closed form), `stacking` (weights of a linear mixture).
+tried), `choosing` (how they are judged and weighed; stacking), `pool` (sweeps, and the model: terms put together);
+`members` (which learners may be one, by name); `hypotheses` (weights of a mixture, P(data | h) in closed form) and
+`mixture` (Mixture, Gibbs).
 """
