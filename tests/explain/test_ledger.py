@@ -205,7 +205,8 @@ def test_parts_add_up_to_their_entry(examples: Path, against: str | None) -> Non
     model = likely.fit(examples / "iris.csv", "species", likely.NaiveBayes(), types={"petal_width": "nominal"})
     (nominal,) = (f for f in model.factors if isinstance(f, Categorical))
     halved = Halved(**{n: getattr(nominal, n) for n in nominal.__dataclass_fields__})
-    model = replace(model, factors=tuple(halved if f is nominal else f for f in model.factors))
+    factors = tuple(halved if f is nominal else f for f in model.factors)
+    model = replace(model, factors=factors, score=replace(model.score, terms=factors))
     ledger = likely.explain(model, examples / "iris.csv", number=71, against=against)
     (entry,) = (e for e in ledger.entries if e.name == "petal_width")
     assert [p.name for p in entry.parts] == ["one", "two"]
