@@ -11,14 +11,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STATED = {
-    "lines": 78_800,
-    "files": 321,
-    "classes": 666,
+    "lines": 78_440,
+    "files": 316,
+    "classes": 646,
     "class names with several meanings": 10,
-    "classes derived from Model": 20,
+    "classes derived from Model": 0,
     "files that name least_count": 3,
     "files that name OneRule": 3,
-    "tests that import inner modules": 193,
+    "tests that import inner modules": 186,
     "words in docs": 75_800,
     "decision records": 48,
 }

@@ -21,7 +21,7 @@ FAMILY = {
     "likely.models.pool.auto", "likely.models.pool.mixture", "likely.models.additive.additive",
     "likely.models.linear.logistic", "likely.models.linear.least_squares", "likely.models.text_logistic.learner",
     "likely.models.dependence.tree", "likely.models.naive.tuned", "likely.models.text.search",
-    "likely.models.naive.temperature_search", "likely.models.naive.leave_one_out",
+    "likely.models.heldout.search", "likely.models.naive.leave_one_out",
     "likely.classroom.joint", "likely.classroom.hypotheses", "likely.evaluate.compare", "likely.evaluate.curve",
 }  # fmt: skip
 """Learners that were not named, and studies that were not made."""

@@ -19,7 +19,6 @@ from likely.machinery.text_files import html_table, share_bar
 from likely.machinery.threads import in_order
 from likely.models.factors.categorical import domain
 from likely.models.loss import Loss
-from likely.models.one_row import answer_row, remember_row
 from likely.models.posterior import Matrix, Posterior, RowPosterior, TablePosterior, join_posteriors, why_undecided
 from likely.sums import state
 from likely.sums.columns.counts import Counts
@@ -34,7 +33,7 @@ from likely.table.labels import Labels
 from likely.table.open import open_source
 from likely.table.output.files import Revision
 from likely.table.output.sink import DENSITY, PREDICTION
-from likely.table.rows import Columns, MixedRow, Place, Row, Rows
+from likely.table.rows import Columns, MixedRow, Place, Row, RowReader, Rows
 from likely.table.schema import Schema
 from likely.table.source import Source
 
@@ -47,6 +46,10 @@ if TYPE_CHECKING:
 _ENCODERS: WeakKeyDictionary[Answers, Encoder] = WeakKeyDictionary()
 """What each model has learned of how rows are spelled: one row takes less time than to find that out. Not in the model
 itself, which is plain data that may be copied and pickled."""
+
+
+_READERS: WeakKeyDictionary[Answers, RowReader] = WeakKeyDictionary()
+"""What each model's encoder made of values that it has met: making a table of one row takes longer than scoring it."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -333,6 +336,29 @@ class Answers(ABC):
             *(note if len(note) <= 300 else f"{note[:299]}…" for note in self.remarks[:3]),
         ]
         return "\n".join(filter(None, lines))
+
+
+def answer_row(model: Answers, row: object) -> RowPosterior | None:
+    """The posterior of a row whose values were met before, or are plain numbers; None where a table must be made."""
+    read = _reader(model).read(row)
+    if read is None:
+        return None
+    batch, unseen = read
+    joint, words = model.scored(batch)
+    found = Posterior.of(model.classes, joint, one=True, proper=model.proper)
+    return RowPosterior(found.classes, found.matrix, found.log_evidence, True, found.proper, unseen=unseen, words=words)
+
+
+def remember_row(model: Answers, row: object, batch: Batch, strays: Mapping[str, int]) -> None:
+    """Remember what a table of this row was read as."""
+    _reader(model).keep(row, batch, strays)
+
+
+def _reader(model: Answers) -> RowReader:
+    reader = _READERS.get(model)
+    if reader is None:
+        reader = _READERS[model] = RowReader(model.encoder())
+    return reader
 
 
 def learnable(summary: Summary, classes: Collection[str] = (), text: bool = False) -> Summary:

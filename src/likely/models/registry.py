@@ -6,7 +6,8 @@ Names the modules of learners and imports none before it is asked for: front doo
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, MutableMapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields, replace
 from importlib import import_module
@@ -199,3 +200,25 @@ def learner_written(text: str) -> Any:
             f"{shown(text)} is not a learner with settings as TOML writes them. Write it like {example}."
         ) from None
     return learner_named(name.strip(), settings)
+
+
+# What people call learners with settings.
+
+MOST_SHOWN = 40
+"""Characters of a setting in a name."""
+
+
+def learner_titles(learners: Sequence[object]) -> tuple[str, ...]:
+    """A name for each learner: what it is called and the settings that are not the usual ones; no two are the same."""
+    out: list[str] = []
+    seen: Counter[str] = Counter()
+    for learner in learners:
+        changed = ", ".join(f"{name}={_short(repr(value))}" for name, value in changed_settings(learner).items())
+        title = type(learner).__name__ + (f"({changed})" if changed else "")
+        seen[title] += 1
+        out.append(title if seen[title] == 1 else f"{title} #{seen[title]}")
+    return tuple(out)
+
+
+def _short(value: str) -> str:
+    return value if len(value) <= MOST_SHOWN else f"{value[: MOST_SHOWN - 1]}…"

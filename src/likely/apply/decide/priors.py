@@ -14,9 +14,9 @@ import numpy as np
 from likely.errors import SettingError, nearest, shown
 from likely.models.contracts import Model, work_terms
 from likely.models.fractions import Quotient, as_written, log_of
-from likely.models.pool.members import learner_titles
 from likely.models.posterior import Posterior
 from likely.models.prior import TOLERANCE
+from likely.models.registry import learner_titles
 from likely.models.shapes import shift
 from likely.models.working.records import Step, Working
 from likely.models.working.working import by_class, multiplied

@@ -12,7 +12,7 @@ import numpy as np
 
 from likely.errors import SettingError, nearest, shown
 from likely.models.fractions import Quotient, as_written
-from likely.models.known import Shares
+from likely.models.prior import Shares
 from likely.models.shapes import LevelTable, Ratio, Ratios
 from likely.sums.columns.counts import Counts
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE

@@ -13,7 +13,7 @@ import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.models.fractions import Quotient, as_written, log_of
-from likely.models.known import NormalKnowledge
+from likely.models.prior import NormalKnowledge
 from likely.models.settings import Shrinkage, Variance
 from likely.models.shapes import Gaussian, MultivariateNormal, Presence, limit_distances
 from likely.sums.columns.numbers import Numbers

@@ -11,7 +11,7 @@ from likely.models.factors.bins import Binned, ValueTally, binned, edges_of, rea
 from likely.models.factors.categorical import LevelSettings
 from likely.models.factors.kernel import KernelDensity, kernel_density
 from likely.models.factors.normal import NormalSettings, gaussian
-from likely.models.known import NormalKnowledge
+from likely.models.prior import NormalKnowledge
 from likely.models.settings import Bandwidth, Bins, Closed, Kind, Kinds, Rule
 from likely.models.shapes import Gaussian
 from likely.sums.columns.numbers import Numbers

@@ -11,16 +11,17 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import add
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from likely.errors import LikelyError
+from likely.errors import LikelyError, SettingError
 from likely.machinery.arrays import Bools, Floats, Ints
 from likely.machinery.threads import in_order
 from likely.models import shapes
 from likely.models.contracts import Learner, Learning, Model, Sweep
 from likely.models.heldout.kept_rows import GatheredRows, KeptRows, class_codes, most_kept, recode_target, sum_rows
+from likely.models.heldout.weighing import temperature_of
 from likely.models.learning import learning, run
 from likely.models.posterior import Matrix
 from likely.sums.exact import plus_tuples
@@ -202,3 +203,59 @@ def attempt(work: Callable[[A], B], given: A) -> B | LikelyError:
 def log_posterior(model: Model, batch: Batch, classes: tuple[str, ...]) -> Matrix:
     """log P(class | row) over these classes; a row that cannot be classified is all -inf."""
     return shapes.over_classes(shapes.log_posterior(model.log_joint(batch)), model.classes, classes)
+
+
+# The temperature of a learner by held-out rows: what its evidence is multiplied by to be as sure as it may be.
+
+PARTS = 5
+"""Rows are dealt to so many parts."""
+
+
+class Temperable(Learner, Protocol):
+    """A learner with a temperature."""
+
+    def untempered(self) -> Learner:
+        """The same settings, with evidence as it is."""
+        ...
+
+    def tempered(self, model: Model, temperature: float, note: str) -> Model:
+        """What `untempered` has learned, its evidence multiplied."""
+        ...
+
+
+def learn_temperature(learner: Temperable, summary: Summary) -> Learning[Model]:
+    """The tempered model; as it is, where no row can be held out or knowledge names classes without rows."""
+    plain = learner.untempered()
+    unknown = float(summary.total.floats().min()) <= 0 if len(summary.classes) else True
+    if unknown or len(summary.classes) < 2 or summary.rows < 2 * PARTS:
+        model = yield from learning(plain, summary)
+        return learner.tempered(model, 1.0, "The evidence is not scaled: too few rows or classes to hold any out.")
+    summary = summary.canonical()
+    rows = yield from keep_rows(summary, PARTS)
+    temperature = _best_temperature(plain, summary, HeldOutParts.of(summary, rows, sorted(plain.needs(summary.schema))))
+    model = yield from learning(plain, own_sums(plain, summary))
+    if not model.proper:
+        raise _improper(0)
+    if temperature is None:
+        return learner.tempered(model, 1.0, "The evidence is not scaled: no rows could be held out.")
+    note = f"All evidence is scaled by {temperature:.3g}, the best factor on held-out rows."
+    return learner.tempered(model, temperature, note)
+
+
+def _best_temperature(plain: Learner, summary: Summary, parts: HeldOutParts) -> float | None:
+    """The temperature with the best held-out log score; None where no row could be held out."""
+    places = parts.sample(len(summary.classes))
+    if not len(places):
+        return None
+
+    def logs_of(model: Model, batch: Batch, truth: Ints) -> Matrix:
+        return log_posterior(model, batch, summary.classes)
+
+    (logs,) = parts.scores([plain], places, logs_of, _improper)
+    truth, total = parts.rows.group[places].astype(np.intp), summary.total.floats()
+    return temperature_of(logs, truth, parts.rows.weight[places], total / total.sum(), float(total.sum()))
+
+
+def _improper(candidate: int) -> SettingError:
+    """Texts may be scored without a scale."""
+    return SettingError("Scores of a text without a scale are not probabilities, so they have no temperature.")

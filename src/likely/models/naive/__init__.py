@@ -2,6 +2,5 @@
 
 Imports factors, knowledge, text, full_bayes and heldout. `settings` and `naive` (the learner), `product` (the model: a
 product, its powers, rows drawn from it), `blocks`, `leave_one_out` (in closed form), `prior_vs_rows` (knowledge beside
-data), `temperature_search` and `tuned` (settings chosen on held-out rows), and the learners of `one_rule` (baselines)
-and `density`.
+data), `tuned` (settings chosen on held-out rows), and the learners of `one_rule` (baselines) and `density`.
 """

@@ -13,14 +13,21 @@ from likely.models.factors.joint import CellSettings, CutSettings
 from likely.models.factors.normal import CovarianceSettings, NormalSettings
 from likely.models.factors.numeric import NumberSettings, number_factor
 from likely.models.heldout import weighing
-from likely.models.known import Shares, check_known, known_classes, known_levels, known_normals, known_prior
 from likely.models.learning import looks_at_rows
 from likely.models.model import learnable
 from likely.models.naive.blocks import BlockSettings, arrange_blocks, block_factor, block_requests
 from likely.models.naive.prior_vs_rows import known_notes
 from likely.models.naive.product import product_of, weight_product
 from likely.models.naive.settings import NaiveBayesSettings
-from likely.models.prior import prior_quotients
+from likely.models.prior import (
+    Shares,
+    check_known,
+    known_classes,
+    known_levels,
+    known_normals,
+    known_prior,
+    prior_quotients,
+)
 from likely.models.shapes import FARTHEST
 from likely.models.text.factor import text_factor, text_notes
 from likely.models.text.settings import Text, as_text
@@ -59,7 +66,7 @@ class NaiveBayes(NaiveBayesSettings):
         summary = learnable(summary, known_classes(self.knowledge, summary.schema), text=True)
         self.check(summary.schema)
         if self.temperature == "auto":
-            from likely.models.naive.temperature_search import learn_temperature
+            from likely.models.heldout.search import learn_temperature
 
             return (yield from learn_temperature(self, summary))
         if not any(isinstance(held, Words) for held in summary.columns.values()):

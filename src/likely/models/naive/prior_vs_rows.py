@@ -15,7 +15,7 @@ from likely.models.factors.categorical import Categorical
 from likely.models.factors.normal import root_of, variance_of
 from likely.models.fractions import Quotient
 from likely.models.knowledge import Knowledge
-from likely.models.known import Shares, known_normals, known_prior
+from likely.models.prior import Shares, known_normals, known_prior
 from likely.models.settings import Variance
 from likely.models.shapes import Exhibit, Gaussian
 from likely.sums.columns.numbers import Numbers

@@ -13,9 +13,16 @@ import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.models.learning import looks_at_rows
-from likely.models.pool.candidates import Effort, Purpose, pool_candidates
+from likely.models.pool.candidates import (
+    Effort,
+    Purpose,
+    check_members,
+    member_learner,
+    member_spec,
+    pool_candidates,
+    restore_member,
+)
 from likely.models.pool.choosing import Choice, Trial
-from likely.models.pool.members import check_members, member_learner, member_spec, restore_member
 from likely.models.pool.pool import PoolPlan, learn_members, learn_pool, pool_of
 from likely.models.settings import Settings, parts_setting, setting
 from likely.sums.contracts import State

@@ -1,23 +1,27 @@
-"""Which learners a pool tries on a table: by its columns, its size, the effort, and what the model must do."""
+"""Which learners a pool tries on a table: by its columns, its size, the effort, the purpose; and who may be one."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
+from likely.errors import SettingError, shown
 from likely.models.additive.additive import Additive
-from likely.models.contracts import Learner
+from likely.models.contracts import Learner, Model
 from likely.models.dependence.one_dependence import OneDependence
 from likely.models.dependence.tree import TreeAugmented
 from likely.models.full_bayes import FullBayes, LinearDiscriminant
+from likely.models.learning import begin, restore
 from likely.models.linear.logistic import Logistic
 from likely.models.naive.naive import NaiveBayes
 from likely.models.naive.tuned import TunedNaiveBayes
 from likely.models.neighbors.neighbors import Neighbors
-from likely.models.registry import LEARNERS
-from likely.models.text_logistic.learner import TextLogistic
-from likely.models.text_logistic.search import count_entries
+from likely.models.registry import LEARNERS, build_learner
+from likely.models.settings import declared, settings_of
+from likely.models.text_logistic.learner import TextLogistic, count_entries
+from likely.sums.contracts import State
+from likely.sums.state import require
 from likely.sums.summary import Summary
 
 # Which learners a pool tries on a table: by its columns, its size, the effort, and what the model must be able to
@@ -124,3 +128,48 @@ def _family(summary: Summary, effort: Effort) -> list[Any]:
         if rows <= MOST_NEAR:
             out += [Neighbors(k=k, pseudo_count=1.0) for k in (1, 3, 10, 30)]
     return out
+
+
+# Members of pools and mixtures: the learners that may be one.
+
+
+def member_spec(member: Any) -> dict[str, Any]:
+    """A member as plain values, all its settings spelled out."""
+    learner = member_learner(member) if isinstance(member, (Mapping, str)) else member
+    _refuse_mixture(type(learner).__name__)
+    if isinstance(learner, type) or not isinstance(learner, Learner):
+        raise SettingError(f"{shown(member)} is not a learner. Give settings such as NaiveBayes(pseudo_count=0.5).")
+    return {"name": type(learner).__name__, **settings_of(learner)}
+
+
+def check_members(members: Any) -> tuple[dict[str, Any], ...]:
+    """The members one by one, as plain values; a single learner or spec is one member."""
+    several = isinstance(members, Sequence) and not isinstance(members, str)
+    return tuple(member_spec(member) for member in (members if several else [members]))
+
+
+def _refuse_mixture(name: str) -> None:
+    """Learners of other learners cannot be members."""
+    if name in LEARNERS and any(setting == "members" for setting, _, _ in declared(LEARNERS[name])):
+        raise SettingError(f"{name} cannot be a member of a mixture. Name its members instead.")
+
+
+def member_learner(spec: Mapping[str, Any] | str) -> Learner:
+    """The learner that plain values stand for."""
+    settings = {"name": spec} if isinstance(spec, str) else dict(spec)
+    name = settings.pop("name", None)
+    if not isinstance(name, str):
+        raise SettingError('A member needs the name of its learner, such as {"name": "NaiveBayes"}.')
+    _refuse_mixture(name)
+    learner: Learner = build_learner(name, settings)
+    return learner
+
+
+def restore_member(learner: Learner, summary: Summary, found: State) -> Model:
+    """A member as a file keeps it: what a search found of it, or, where nothing, what its sums say."""
+    if found:
+        return restore(learner, summary, found)
+    model = begin(learner, summary)
+    require(isinstance(model, Model), "a member that searches was found")
+    assert isinstance(model, Model)
+    return model

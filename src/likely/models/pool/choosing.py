@@ -16,8 +16,9 @@ from likely.models.contracts import HeldOut, HeldOutAnswers, Learner
 from likely.models.heldout.kept_rows import KeptRows, copies_sentence
 from likely.models.heldout.search import HeldOutParts, attempt, most_scored
 from likely.models.heldout.weighing import evidence_weights, tell_apart, weighted_logs
-from likely.models.pool.members import learner_titles, member_learner, member_spec
+from likely.models.pool.candidates import member_learner, member_spec
 from likely.models.posterior import Matrix, first_best
+from likely.models.registry import learner_titles
 from likely.models.shapes import Exhibit
 from likely.sums.contracts import State
 from likely.sums.state import read_array, read_mapping, read_number, read_text, read_whole, require

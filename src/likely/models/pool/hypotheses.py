@@ -22,15 +22,15 @@ from likely.models.factors.joint import CellSettings, table
 from likely.models.factors.normal import Moments, Scatter, mean_of, root_of, scatter, variance_of
 from likely.models.full_bayes import FullBayes, density_kind
 from likely.models.heldout.search import HeldOutParts, keep_rows, log_posterior, own_sums
-from likely.models.known import NormalKnowledge, check_known, known_classes, known_normals, known_prior
 from likely.models.learning import begin, side_by_side
 from likely.models.model import learnable, unread_texts
 from likely.models.naive.blocks import has_bins
 from likely.models.naive.naive import NaiveBayes
+from likely.models.pool.candidates import check_members, member_learner, restore_member
 from likely.models.pool.choosing import stack_scores
-from likely.models.pool.members import check_members, learner_titles, member_learner, restore_member
 from likely.models.posterior import Matrix
-from likely.models.prior import prior_quotients
+from likely.models.prior import NormalKnowledge, check_known, known_classes, known_normals, known_prior, prior_quotients
+from likely.models.registry import learner_titles
 from likely.models.settings import Settings, Variance, setting
 from likely.models.shapes import JointTable
 from likely.sums.columns.counts import Counts

@@ -17,10 +17,10 @@ from likely.models.heldout.search import keep_rows, learn_kept
 from likely.models.learning import learning, side_by_side
 from likely.models.model import check_weights
 from likely.models.naive.naive import NaiveBayes, plain_naive_bayes
+from likely.models.pool.candidates import member_spec
 from likely.models.pool.choosing import Choice, Trial, choose_members
-from likely.models.pool.members import learner_titles, member_spec
 from likely.models.prior import prior_quotients
-from likely.models.registry import build_learner
+from likely.models.registry import build_learner, learner_titles
 from likely.models.shapes import (
     BinTable,
     Exhibit,

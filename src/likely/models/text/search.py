@@ -18,8 +18,8 @@ from likely.models.contracts import Learner, Learning, Model, Sweep
 from likely.models.heldout.kept_rows import GatheredRows, KeptRows, class_codes
 from likely.models.heldout.search import HeldOutParts, gather_rows
 from likely.models.knowledge import Knowledge
-from likely.models.known import known_classes
 from likely.models.model import learnable
+from likely.models.prior import known_classes
 from likely.models.text.factor import LEAST, HeldOutRows, best_scales
 from likely.models.text.settings import Text
 from likely.models.text.sums import DAMPED, WordSums, absent, log_weights, take_words, telling
