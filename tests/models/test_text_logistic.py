@@ -14,7 +14,7 @@ import pytest
 import likely
 from likely.errors import SettingError
 from likely.models.text_logistic import documents
-from likely.models.text_logistic import search as logistic_search
+from likely.models.text_logistic import learner as logistic_search
 from likely.models.text_logistic.documents import find_residuals, residual_bits, sum_gradient
 from likely.sums.words.vocabulary import Vocabulary
 from likely.table.batch import Batch, Codes, pack_texts
