@@ -63,7 +63,7 @@ def test_everything_is_shown() -> None:
         ("20.0 %", "25.0 %"),
         ("90.0 %", "80.0 %"),
     ]
-    assert [rung.kind for rung in answers.ladder(record)] == ["base", "one", "own"]
+    assert [name.style for name, *_ in answers.ladder(record)[0].rows] == ["base", "one", "own"]
     assert tables.precision_table(record).rows == (("<b>", "30", "–", "50.0 % (40.0 to 60.0)", "–"),)
     ranking = record.trust.rankings["<b>"]
     assert "0.900 (95 % interval: 0.850 to 0.950)" in answers.rank_sentence(ranking)
@@ -83,7 +83,7 @@ def test_nothing_is_made_up() -> None:
     assert len(scores.header) == 4 and [row[2] for row in scores.rows] == ["", "", ""]
     for table in (tables.calibration_table(bare), tables.precision_table(bare), tables.lift_table(bare)):
         assert table.rows == ()
-    assert [rung.kind for rung in answers.ladder(bare)] == ["base", "own"]
+    assert [name.style for name, *_ in answers.ladder(bare)[0].rows] == ["base", "own"]
 
 
 def test_a_look_of_today_has_a_curve() -> None:

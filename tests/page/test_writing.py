@@ -220,9 +220,9 @@ def test_how_rows_were_dealt_is_told_as_it_was_done() -> None:
     for asked, words, code in (
         ({}, "5 folds, stratified; seed 0", "folds=5)"),
         ({"repeats": 2}, "5 folds, stratified, 2 times; seed 0", "folds=5, repeats=2)"),
-        ({"group": "g"}, "5 folds, rows with the same g in one; seed 0", "folds=5, group=&#39;g&#39;)"),
+        ({"group": "g"}, "5 folds, rows with the same g in one; seed 0", "folds=5, group=&#x27;g&#x27;)"),
         ({"time": "when"}, "5 parts in the order of when, each predicted from the rows before it",
-         "time=&#39;when&#39;)"),
+         "time=&#x27;when&#x27;)"),
         ({"leave_one_out": True}, "each row left out in turn", "leave_one_out=True)"),
     ):  # fmt: skip
         text = looked(table, "y", folds=5, **asked)

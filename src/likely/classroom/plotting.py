@@ -20,7 +20,7 @@ from likely.present.charts.lines import learning, reliability
 from likely.present.charts.planes import landscape
 from likely.present.effects import evidence_bits, prior_of
 from likely.present.page.attributes import MOST_WORDS, asked_values, draw_number, word_bits
-from likely.present.page.contents import MOST, Node, draw_graph, graph
+from likely.present.page.contents import MOST, draw_graph, graph
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 
@@ -106,7 +106,7 @@ def _graph(model: Model, bits: dict[str, float]) -> Chart:
     known = [c.name for c in model.schema.attributes if c.name in found.names]
     names = sorted(known, key=lambda n: -bits.get(n, 0.0))[:MOST]
     target = "" if model.schema.target is None else model.schema.target.name
-    return draw_graph(clean(target, 40), [Node(n, "", bits.get(n, 0.0)) for n in names], found)
+    return draw_graph(clean(target, 40), [(n, "", bits.get(n, 0.0)) for n in names], found)
 
 
 def _attribute(model: Model, name: str) -> Chart:

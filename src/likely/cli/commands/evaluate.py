@@ -207,10 +207,10 @@ def look(
     more = {"loss": how.loss, "positive": positive, "picture": wants_page}
     record = how.run(look_at, data, how.learner, **more, **dealing)
     if as_markdown:
+        from likely.present.document import to_markdown
         from likely.present.report.look import present_look
-        from likely.present.sections import as_markdown as marked
 
-        terminal.write(marked(present_look(record, everything)).rstrip("\n"))
+        terminal.write(to_markdown(present_look(record, everything)).rstrip("\n"))
     elif as_json:
         terminal.write_bytes(record.json())
     else:

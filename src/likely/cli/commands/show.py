@@ -89,7 +89,8 @@ def show(
 ) -> None:
     """Show what MODEL believes: its classes and columns, or the counts and probabilities of one ATTRIBUTE."""
     from likely.apply.fitting import load_model
-    from likely.present.report.model import page_json, present_attribute, present_model
+    from likely.present.document import to_json
+    from likely.present.report.model import present_attribute, present_model
 
     if curves and not as_spec:
         raise click.UsageError("--curves are part of the spec. Give --spec --curves.")
@@ -130,7 +131,7 @@ def show(
             if attribute is None
             else present_attribute(loaded, attribute, fractions, as_json)
         )
-    terminal.answer(as_json, lambda: page_json(page), lambda: page)
+    terminal.answer(as_json, lambda: to_json(page), lambda: page)
 
 
 # likely diff: what changed from one table or model to another, and what two models or specs assume differently.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING
 
 from likely.errors import shown
@@ -10,12 +10,12 @@ from likely.evaluate.crossval.dealing import Dealing
 from likely.evaluate.look import Look
 from likely.evaluate.scores.ranking import Ranking, Reliability
 from likely.machinery.text_files import toml_value
-from likely.machinery.words import clean, interval, number, percent, plural
+from likely.machinery.words import clean, interval, number, percent, plural, tie
 from likely.models.default import is_unasked
 from likely.models.registry import spoken_name
 from likely.models.settings import changed_settings
 from likely.present.charts.bars import rung
-from likely.present.charts.drawing import Chart
+from likely.present.document import Styled, Table
 from likely.present.report import look
 from likely.present.report import look as look_tables
 
@@ -23,42 +23,30 @@ if TYPE_CHECKING:
     from likely.models.contracts import Model
 
 
-@dataclass(frozen=True)
-class Headline:
+def claim(lead: str, target: str = "", verb: str = "", figure: str = "", tail: str = "", bounds: str = "") -> Styled:
     """The first thing that the page says; with one large figure, where there is one, within the sentence."""
-
-    lead: str
-    target: str = ""
-    verb: str = ""
-    figure: str = ""
-    tail: str = ""
-    interval: str = ""
-
-
-@dataclass(frozen=True)
-class Rung:
-    """One line of the ladder from guessing to the learner."""
-
-    name: str
-    words: str
-    chart: Chart
-    kind: str
+    if not figure:
+        return Styled(lead, markup=f'<span class="claim">{escape(lead)}</span>')
+    large = escape(figure.removesuffix(" %")) + ("<small> %</small>" if figure.endswith(" %") else "")
+    wide = f' <span class="interval">({tie(bounds)})</span>' if bounds else ""
+    words = f"{lead} {target} {verb} {figure} {tail}" + (f" ({bounds})" if bounds else "")
+    return Styled(
+        words,
+        markup=f'<span class="claim">{escape(lead)} <strong>{escape(target)}</strong> {verb}</span> '
+        f'<span class="figure">{large}</span> <span class="claim">{tail}{wide}</span>',
+    )
 
 
-def headline(record: Look) -> Headline:
+def headline(record: Look) -> Styled:
     """The answer: who predicts what, how often that is right on unseen rows, and how sure that is."""
     target, learner = clean(record.target, 60), look_tables.learner_name(record)
     if not record.attributes:
-        return Headline(f"Only the class frequencies of {target} are known: no other column can be used.")
+        return claim(f"Only the class frequencies of {target} are known: no other column can be used.")
     if record.decisions is not None:
-        return Headline(
-            f"{learner} decides on", target, "at a cost of", number(record.decisions.mean), "per unseen row"
-        )
-    bounds = record.intervals.accuracy
-    return Headline(
-        f"{learner} predicts", target, "correctly for", percent(record.scores.accuracy), "of unseen rows",
-        interval(bounds.low, bounds.high),
-    )  # fmt: skip
+        return claim(f"{learner} decides on", target, "at a cost of", number(record.decisions.mean), "per unseen row")
+    right, bounds = percent(record.scores.accuracy), record.intervals.accuracy
+    wide = interval(bounds.low, bounds.high)
+    return claim(f"{learner} predicts", target, "correctly for", right, "of unseen rows", wide)
 
 
 def lead_sentences(record: Look) -> tuple[str, ...]:
@@ -72,26 +60,21 @@ def lead_sentences(record: Look) -> tuple[str, ...]:
     return tuple(words for words in (*look.leak_sentences(record), first, *after) if words)
 
 
-def ladder(record: Look) -> tuple[Rung, ...]:
-    """Accuracy of guessing, of the best single column, and of the learner."""
+def ladder(record: Look) -> tuple[Table, ...]:
+    """Accuracy of guessing, of the best single column, and of the learner; nothing where there is none."""
     if not record.attributes or record.decisions is not None:
         return ()
     base, alone, own = record.baseline.accuracy, record.baselines.one_rule, record.scores.accuracy
-    out = [Rung(f"always {clean(record.baselines.guess, 40)}", percent(base), rung(base, None, None, "quiet"), "base")]
+    guess = Styled(f"always {clean(record.baselines.guess, 40)}", "base")
+    rows: list[tuple[str, ...]] = [(guess, rung(base, None, None, "quiet"), percent(base))]
     if alone is not None and record.baselines.one_attribute is not None and not look.is_one_rule(record):
-        name = clean(record.baselines.one_attribute, 40)
-        out.append(Rung(f"{name} alone", percent(alone.accuracy), rung(alone.accuracy, None, None, "quiet"), "one"))
+        name = Styled(f"{clean(record.baselines.one_attribute, 40)} alone", "one")
+        rows.append((name, rung(alone.accuracy, None, None, "quiet"), percent(alone.accuracy)))
     bounds = record.intervals.accuracy
     drawn = rung(own, bounds.low, bounds.high, "accent")
-    out.append(Rung(look_tables.learner_name(record), percent(own), drawn, "own"))
-    return tuple(out)
-
-
-def ladder_note(record: Look) -> str:
-    """What the ladder shows."""
-    if not record.attributes or record.decisions is not None:
-        return ""
-    return f"Accuracy on rows the model had not seen; the thin line is the 95 % interval. {_learner_words(record)}"
+    rows.append((Styled(look_tables.learner_name(record), "own"), drawn, percent(own)))
+    note = "Accuracy on rows the model had not seen; the thin line is the 95 % interval."
+    return (Table(f"{note} {_learner_words(record)}", ("", "", "accuracy"), tuple(rows), style="ladder"),)
 
 
 def _learner_words(record: Look) -> str:

@@ -11,7 +11,6 @@ import hashlib
 import json
 import re
 import sys
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,8 +22,9 @@ from likely.machinery.words import Figure, tie
 from likely.models.contracts import Model
 from likely.portable.languages.javascript import join_scripts, read_scripts, scoring_scripts
 from likely.present.charts.drawing import STYLE
+from likely.present.document import Document
 from likely.present.page import answers
-from likely.present.page.contents import Contents, look_contents, model_contents
+from likely.present.page.contents import look_contents, model_contents
 from likely.present.page.whatif import whatif
 
 if TYPE_CHECKING:
@@ -51,24 +51,30 @@ def page(
 
     `connect` is what the policy lets the scripts talk to: nothing, unless a server gives the page.
     """
-    contents = look_contents(record, curve, comparison, command, version)
-    return _render(contents, record.model, command, data or record.source, connect)
+    scored, refused = _score_in_page(record.model)
+    contents = look_contents(record, curve, comparison, command, version, refused)
+    return _render(contents, record.model, scored, command, data or record.source, connect)
 
 
 def page_of_model(
     model: Model, *, command: str = "", version: str = "", data: str = "", connect: str = "'none'"
 ) -> str:
     """A model as HTML, without the scores that only rows could tell."""
-    return _render(model_contents(model, command, version), model, command, data, connect)
+    scored, refused = _score_in_page(model)
+    return _render(model_contents(model, command, version, refused), model, scored, command, data, connect)
 
 
-def _render(contents: Contents, model: Model | None, command: str, data: str, connect: str) -> str:
-    held = ""
-    if model is not None and model.schema.target is not None and len(model.classes) > 1:
-        try:
-            held = whatif(model)
-        except LikelyError as error:
-            contents = replace(contents, whatif_refused=str(error))
+def _score_in_page(model: Model | None) -> tuple[str, str]:
+    """What the scripts of a page score rows by, or why there is none."""
+    if model is None or model.schema.target is None or len(model.classes) < 2:
+        return "", ""
+    try:
+        return whatif(model), ""
+    except LikelyError as error:
+        return "", str(error)
+
+
+def _render(contents: Document, model: Model | None, scored: str, command: str, data: str, connect: str) -> str:
     target = model.schema.target if model is not None else None
     about = {
         "target": "" if target is None else target.name,
@@ -82,14 +88,18 @@ def _render(contents: Contents, model: Model | None, command: str, data: str, co
         f"default-src 'none'; style-src '{digest(style)}'; script-src '{digest(loader)}' '{digest(script)}'; "
         f"connect-src {connect}; img-src data:; base-uri 'none'; form-action 'none'"
     )
+    size, claim, *sections = contents.parts
     return template(HERE / "page.html").render(  # type: ignore[no-any-return]
-        c=contents,
+        title=contents.headline,
+        size=size,
+        claim=claim,
+        sections=sections,
         policy=policy,
         style=style,
         script=packed(script),
         loader=loader,
-        model=packed(held) if len(held) > LARGE else embedded(held) if held else "",
-        model_type="application/gzip" if len(held) > LARGE else "application/json",
+        model=packed(scored) if len(scored) > LARGE else embedded(scored) if scored else "",
+        model_type="application/gzip" if len(scored) > LARGE else "application/json",
         about=embedded(json.dumps(about, ensure_ascii=False)),
     )
 
