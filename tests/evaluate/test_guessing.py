@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import likely
-from likely.present.page.answers import headline, ladder
+from likely.present.page.contents import headline, ladder
 from likely.present.report.evaluation import present_comparison, present_curve
 from likely.present.report.look import present_look
 

@@ -18,10 +18,10 @@ from likely.machinery.words import signed
 from likely.models.naive.product import tempered, weight_product
 from likely.models.shapes import graph_of
 from likely.portable.describe import portable
+from likely.present.charts.planes import graph
 from likely.present.document import Document
 from likely.present.page.attributes import make_cards
-from likely.present.page.contents import graph
-from likely.present.page.whatif import whatif
+from likely.present.page.writing import whatif
 from likely.present.report.model import present_attribute
 
 HEAT = 0.3

@@ -1,4 +1,4 @@
-"""Everything the page shows, in order: the first screen, the sections, the model as a graph."""
+"""Everything the page shows, in order, as one document: the answer, the sections, and how to make it again."""
 
 from __future__ import annotations
 
@@ -7,96 +7,219 @@ from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING
 
+from likely.errors import shown
+from likely.evaluate.crossval.dealing import Dealing
 from likely.evaluate.look import Look
-from likely.machinery.words import clean, escape_text, plural, weighed_rows
+from likely.evaluate.scores.ranking import Ranking, Reliability
+from likely.machinery.text_files import toml_value
+from likely.machinery.words import clean, interval, number, percent, plural, tie, weighed_rows
 from likely.models.contracts import Model
-from likely.models.shapes import Graph, graph_of
+from likely.models.default import is_unasked
+from likely.models.registry import spoken_name
+from likely.models.settings import changed_settings
 from likely.present.charts.bars import MOST_CLASSES as MOST_MAPPED
-from likely.present.charts.bars import confusion_map, heat_map, scale
-from likely.present.charts.drawing import Chart, at, class_colours, colour, frequent_first, svg, ticks
+from likely.present.charts.bars import confusion_map, heat_map, rung, scale
+from likely.present.charts.drawing import Chart, class_colours, colour, frequent_first, ticks
 from likely.present.charts.lines import learning, precision_recall, reliability, roc
-from likely.present.charts.planes import landscape, regions
+from likely.present.charts.planes import MOST_NODES, draw_graph, graph, landscape, regions
 from likely.present.document import Document, Part, Styled, Table, bar_cell
 from likely.present.effects import find_pairs, pair_grid
-from likely.present.page import answers
 from likely.present.page.attributes import LEAST_BITS, OPEN_CARDS, Card, make_cards
 from likely.present.report import look as tables
 from likely.present.report.look import size
-from likely.present.report.model import NOT_APART, exhibit_table, grid_bits, term_tables
+from likely.present.report.model import NOT_APART, exhibit_table, grid_bits, learner_settings, term_tables
 
 if TYPE_CHECKING:
     from likely.evaluate.compare import Comparison
     from likely.evaluate.curve import Curve
 
-
-# The model as a graph: the target, the attributes that hang on it, and those that hang on each other. No rows.
-
-MOST = 24
-"""Attributes that are drawn: those that tell most."""
+# The sentences that only the page has: the answer first, what its probabilities are worth, how to make it again.
 
 
-def graph(model: Model) -> Graph | None:
-    """Of a model that is a graph; None for others."""
-    shape = model.shape()
-    return None if shape is None else graph_of(shape)
-
-
-def draw_graph(target: str, nodes: Sequence[tuple[str, str, float]], found: Graph) -> Chart:
-    """The target on the left, an arrow to each attribute, as thick as what it tells alone.
-
-    A node is the name of an attribute, the card that it opens, and the bits that it tells.
-    """
-    high, gap, left, top = 26.0, 34.0, 214.0, 14.0
-    height = top + gap * len(nodes) + 6
-    middle, most = height / 2, max((bits for _, _, bits in nodes), default=0.0) or 1.0
-    arcs = bool(found.arrows or found.blocks)
-    wide = 172.0 if arcs else 220.0
-    edges, boxes = [], []
-    place = {name: top + gap * k + high / 2 for k, (name, _, _) in enumerate(nodes)}
-    for name, card, bits in nodes:
-        y = place[name]
-        thick = 1 + 5 * bits / most
-        edges.append(
-            f'<path class="edge" stroke-width="{at(thick)}" '
-            f'd="M122 {at(middle)}C170 {at(middle)} 166 {at(y)} {at(left)} {at(y)}"/>'
-        )
-        boxes.append(_box(left, y - high / 2, wide, high, name, card, 26 if wide > 200 else 20))
-    right = left + wide
-    for parent, child in found.arrows:
-        if parent in place and child in place:
-            a, b = place[parent], place[child]
-            bend = right + 14 + min(abs(b - a) * 0.25, 34)
-            edges.append(
-                f'<path class="edge link" marker-end="url(#tip)" d="M{at(right)} {at(a)}C{at(bend)} {at(a)} {at(bend)} '
-                f'{at(b)} {at(right + 5)} {at(b)}"/>'
-            )
-    for block in found.blocks:
-        ys = sorted(place[n] for n in block if n in place)
-        if len(ys) > 1:
-            edges.append(
-                f'<path class="edge link" d="M{at(right)} {at(ys[0])}h12V{at(ys[-1])}h-12'
-                + "".join(f"M{at(right + 12)} {at(y)}h-12" for y in ys[1:-1])
-                + '"/>'
-            )
-    boxes.append(_box(2, middle - 17, 120, 34, target, "target", 14, "target"))
-    tip = (
-        '<marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
-        '<path class="tip" d="M0 0L8 4L0 8z"/></marker>'
+def claim(lead: str, target: str = "", verb: str = "", figure: str = "", tail: str = "", bounds: str = "") -> Styled:
+    """The first thing that the page says; with one large figure, where there is one, within the sentence."""
+    if not figure:
+        return Styled(lead, markup=f'<span class="claim">{escape(lead)}</span>')
+    large = escape(figure.removesuffix(" %")) + ("<small> %</small>" if figure.endswith(" %") else "")
+    wide = f' <span class="interval">({tie(bounds)})</span>' if bounds else ""
+    words = f"{lead} {target} {verb} {figure} {tail}" + (f" ({bounds})" if bounds else "")
+    return Styled(
+        words,
+        markup=f'<span class="claim">{escape(lead)} <strong>{escape(target)}</strong> {verb}</span> '
+        f'<span class="figure">{large}</span> <span class="claim">{tail}{wide}</span>',
     )
-    label = f"The model as a graph: {target} and {len(nodes)} attributes that depend on it"
-    out = svg(440, height, label, f"<defs>{tip}</defs>" + "".join(edges) + "".join(boxes), "graph")
-    return Chart(out.replace('role="img"', 'role="group"', 1))
 
 
-def _box(x: float, y: float, wide: float, high: float, name: str, card: str, most: int, kind: str = "") -> str:
-    """A node that can be clicked, or reached by key."""
+def headline(record: Look) -> Styled:
+    """The answer: who predicts what, how often that is right on unseen rows, and how sure that is."""
+    target, learner = clean(record.target, 60), tables.learner_name(record)
+    if not record.attributes:
+        return claim(f"Only the class frequencies of {target} are known: no other column can be used.")
+    if record.decisions is not None:
+        return claim(f"{learner} decides on", target, "at a cost of", number(record.decisions.mean), "per unseen row")
+    right, bounds = percent(record.scores.accuracy), record.intervals.accuracy
+    wide = interval(bounds.low, bounds.high)
+    return claim(f"{learner} predicts", target, "correctly for", right, "of unseen rows", wide)
+
+
+def lead_sentences(record: Look) -> tuple[str, ...]:
+    """What must be known with the answer: what guessing gets, whether one column does as well, what else to believe."""
+    if not record.attributes:
+        return ()
+    if record.decisions is not None:
+        return tuple(tables.cost_sentence(record.decisions, tables.learner_name(record)).split("\n"))
+    first = " ".join(words for words in (tables.guess_sentence(record), tables.one_attribute_sentence(record)) if words)
+    after = (probability_sentence(record), infinity_sentence(record))
+    return tuple(words for words in (*tables.leak_sentences(record), first, *after) if words)
+
+
+def ladder(record: Look) -> tuple[Table, ...]:
+    """Accuracy of guessing, of the best single column, and of the learner; nothing where there is none."""
+    if not record.attributes or record.decisions is not None:
+        return ()
+    base, alone, own = record.baseline.accuracy, record.baselines.one_rule, record.scores.accuracy
+    guess = Styled(f"always {clean(record.baselines.guess, 40)}", "base")
+    rows: list[tuple[str, ...]] = [(guess, rung(base, None, None, "quiet"), percent(base))]
+    if alone is not None and record.baselines.one_attribute is not None and not tables.is_one_rule(record):
+        name = Styled(f"{clean(record.baselines.one_attribute, 40)} alone", "one")
+        rows.append((name, rung(alone.accuracy, None, None, "quiet"), percent(alone.accuracy)))
+    bounds = record.intervals.accuracy
+    drawn = rung(own, bounds.low, bounds.high, "accent")
+    rows.append((Styled(tables.learner_name(record), "own"), drawn, percent(own)))
+    note = "Accuracy on rows the model had not seen; the thin line is the 95 % interval."
+    return (Table(f"{note} {_learner_words(record)}", ("", "", "accuracy"), tuple(rows), style="ladder"),)
+
+
+def _learner_words(record: Look) -> str:
+    """Of which members a pool is made."""
+    model = record.model
+    if model is None or not model.members or not record.learner.startswith("Auto("):
+        return ""
+    names = list(dict.fromkeys(spoken_name(type(member.learner).__name__) for member in model.members))
+    return f"Auto chose {' and '.join(names) if len(names) < 3 else ', '.join(names)} by held-out rows."
+
+
+def probability_sentence(record: Look) -> str:
+    """What the probabilities are worth."""
+    one, two = record.scores.log_loss, record.baseline.log_loss
+    out = tables.qualification(record)
+    if not out and one is not None and two is not None:
+        out = f"Its probabilities beat the class frequencies too: log loss {one:.4f} against {two:.4f} bits per row."
+    return out
+
+
+def infinity_sentence(record: Look) -> str:
+    """Why a log loss is infinite, where one is."""
+    beside = {"the frequencies": record.baseline, "one attribute": record.baselines.one_rule}
+    beside |= {"naive Bayes": record.baselines.naive_bayes}
+    names = [name for name, scores in beside.items() if scores is not None and scores.log_loss is None]
+    if record.scores.log_loss is None:
+        names.insert(0, tables.learner_name(record))
+    if not names:
+        return ""
     return (
-        f'<g class="node {kind}" role="button" tabindex="0" data-card="{escape_text(card)}" '
-        f'aria-label="Table of {escape_text(name)}">'
-        f'<rect x="{at(x)}" y="{at(y)}" width="{at(wide)}" height="{at(high)}" rx="6"/>'
-        f'<text x="{at(x + wide / 2)}" y="{at(y + high / 2 + 4.5)}" text-anchor="middle">'
-        f"{escape_text(name, most)}</text></g>"
-    ).replace('node "', 'node"')
+        f"The log loss of {' and '.join(names)} is infinite: at least one row belongs to a class that was given "
+        "probability 0, for the most part because no row of that class was left to learn from."
+    )
+
+
+def rank_sentence(found: Ranking) -> str:
+    """How well rows of the class looked for rank above the others."""
+    area = found.roc.auc
+    wide = "" if area.low is None else f" (95 % interval: {tables.number_bounds(area, 3)})"
+    return (
+        f"A row of {clean(found.roc.of, 40)} ranks above a row of another class with probability "
+        f"{area.value:.3f}{wide}: the area under the ROC curve. By chance it would be 0.5."
+    )
+
+
+def reliability_sentence(found: Reliability) -> str:
+    """What the reliability curve comes to, and how it is drawn."""
+    drawn = "On the dashed line, what was said is what happened; larger dots stand for more rows, thin lines are 95 %"
+    return f"{tables.calibration_sentence(found)} {drawn} intervals."
+
+
+def plane_sentence(record: Look) -> str:
+    """How the picture of two numbers was made."""
+    found = record.plane
+    if found is None:
+        return ""
+    of = "all" if found.every else f"{plural(found.rows, 'row')} out of"
+    total = f"{number(found.rows)} rows that have both" if found.every else f"{number(record.rows)}"
+    return (
+        f"{clean(found.x, 40)} and {clean(found.y, 40)}, the two most telling numbers. Ellipses mark one and two "
+        f"standard deviations of a class; thin lines are contours of the density of all rows. Drawn from {of} {total}."
+    )
+
+
+def facts(record: Look, version: str) -> tuple[tuple[str, str], ...]:
+    """What must be known to make the page again."""
+    left = f" ({plural(record.left_out, 'row')} left out)" if record.left_out else ""
+    return (
+        ("data", f"{clean(record.source, 120)}: {plural(record.rows, 'row')}{left}"),
+        ("learner", clean(learner_settings(record.model.learner) if record.model is not None else record.learner, 300)),
+        ("cross-validation", dealing_words(record.dealing)),
+        ("likely", version or "not told"),
+    )
+
+
+def dealing_words(dealing: Dealing) -> str:
+    """How rows were dealt to folds.
+
+    >>> dealing_words(Dealing(10, 0)), dealing_words(Dealing(5, 1, 2, "group", "patient"))
+    ('10 folds, stratified; seed 0', '5 folds, rows with the same patient in one, 2 times; seed 1')
+    """
+    by = clean(dealing.dealt_by, 40)
+    if dealing.dealt == "leave-one-out":
+        return "each row left out in turn"
+    if dealing.dealt == "content":
+        return "held-out rows, chosen by a hash of their content"
+    if dealing.dealt == "time":
+        return f"{dealing.folds} parts in the order of {by}, each predicted from the rows before it"
+    how = "stratified" if dealing.dealt == "stratified" else f"rows with the same {by} in one"
+    often = f", {dealing.repeats} times" if dealing.repeats > 1 else ""
+    return f"{dealing.folds} folds, {how}{often}; seed {dealing.seed}"
+
+
+def model_facts(model: Model, version: str) -> tuple[tuple[str, str], ...]:
+    """What a model was made by."""
+    return (
+        ("rows", number(model.summary.rows)),
+        ("learner", learner_settings(model.learner)),
+        ("likely", version or "not told"),
+    )
+
+
+def fit_options(model: Model) -> list[str]:
+    """What `likely fit` must be told so that the same learner learns: nothing, where it is what learns unasked."""
+    learner = model.learner
+    if is_unasked(learner, model.summary):
+        return []
+    out = ["--learner", type(learner).__name__]
+    for name, value in changed_settings(learner).items():
+        out += ["--set", f"{name}={toml_value(value)}"]
+    return out
+
+
+def python(record: Look) -> str:
+    """The same by Python."""
+    learner, dealing, model = "", record.dealing, record.model
+    name = "" if model is None else type(model.learner).__name__
+    # Auto is named where folds were asked for: unasked it is judged by the rows that it holds out itself.
+    as_asked = model is not None and name != "Auto" and repr(model.learner) == record.learner
+    unasked = as_asked and model is not None and is_unasked(model.learner, model.summary)
+    if model is not None and dealing.dealt != "content" and not unasked:
+        said = changed_settings(model.learner)
+        learner = f", likely.{name}({', '.join(f'{k}={v!r}' for k, v in said.items())})"
+    learner = learner if len(learner) < 300 else ", learner"
+    own = dealing.folds != 10 and dealing.dealt not in ("leave-one-out", "content")
+    folds = f", folds={dealing.folds}" if own else ""
+    folds += f", seed={dealing.seed}" if dealing.seed else ""
+    folds += f", repeats={dealing.repeats}" if dealing.repeats > 1 else ""
+    by = {"group": f", group={dealing.dealt_by!r}", "time": f", time={dealing.dealt_by!r}",
+          "leave-one-out": ", leave_one_out=True"}.get(dealing.dealt, "")  # fmt: skip
+    source, target = shown(record.source, 200), repr(record.target)
+    return f"import likely\nfound = likely.look({source}, {target}{learner}{folds}{by})"
 
 
 # The sections of the page below its first screen: each a question, with sentences, tables and charts. No rows.
@@ -255,7 +378,7 @@ def present_ranks(record: Look) -> Document | None:
     if ranking is None:
         return None
     lift, charts = tables.lift_table(record), chart_parts((roc(ranking), precision_recall(ranking)))
-    parts = (answers.rank_sentence(ranking), *charts, *((lift,) if lift.rows else ()))
+    parts = (rank_sentence(ranking), *charts, *((lift,) if lift.rows else ()))
     return Document("How well it ranks", parts, "ranks", "Ranking")
 
 
@@ -264,7 +387,7 @@ def present_reliability(record: Look) -> Document | None:
     curves = record.trust.calibration
     if not curves or not curves[0].bins:
         return None
-    words, table = answers.reliability_sentence(curves[0]), tables.calibration_table(record)
+    words, table = reliability_sentence(curves[0]), tables.calibration_table(record)
     parts = (words, reliability(curves[0]), table)
     return Document("Can its probabilities be trusted?", parts, "reliability", "Calibration")
 
@@ -324,7 +447,7 @@ def present_network(
         return None
     found, drawn = graph(model), tuple[Part, ...]()
     if found is not None and keys:
-        nodes = [(name, key, bits.get(name, 0.0)) for name, key in keys.items() if name in found.names][:MOST]
+        nodes = [(name, key, bits.get(name, 0.0)) for name, key in keys.items() if name in found.names][:MOST_NODES]
         chart, more = draw_graph(clean(target, 60), nodes, found), len(found.names) - len(nodes)
         box, beside = Document("", (chart,), style="graph-box"), Document("", (classes,), "target", style="template")
         drawn = (LINKED, box, beside, *notes_of([f"{more} more attributes are not drawn."] if more else []))
@@ -347,15 +470,15 @@ def present_plane(record: Look) -> Document | None:
     key = Styled(", ".join(names), "key", "".join(dots))
     drawn = tuple(Document(name, (chart,)) for name, chart in regions(plane))
     by_learner = (Document("Which class each learner predicts where", drawn, style="regions"),) if drawn else ()
-    parts: tuple[Part, ...] = (answers.plane_sentence(record), key, landscape(plane), *by_learner)
+    parts: tuple[Part, ...] = (plane_sentence(record), key, landscape(plane), *by_learner)
     return Document("Two numbers", parts, "plane", "Two numbers")
 
 
 def present_origin(programs: Sequence[str], facts: tuple[tuple[str, str], ...]) -> Document:
     """What makes the page again (a command, a program), and how it was made."""
     made = Table("", ("", ""), facts, style="facts")
-    parts = (*(Styled(program, "code") for program in programs if program), made, Styled(KEPT, "note"))
-    return Document("Reproduce this page", parts, "reproduce", "Reproduce")
+    written = tuple(Styled(program, "code") for program in programs if program)
+    return Document("Reproduce this page", (*written, made, Styled(KEPT, "note")), "reproduce", "Reproduce")
 
 
 # The page as one document: its size, its claim, then the sections, of a first look or of a model. No rows.
@@ -390,21 +513,21 @@ def look_contents(
         present_columns(tables.column_table(record.columns)),
         present_network(model, record.target, classes, keys, bits),
         present_plane(record),
-        present_origin((command, answers.python(record)), answers.facts(record, version)),
+        present_origin((command, python(record)), facts(record, version)),
     ]
     title = f"{clean(record.target, 80)} in {clean(record.source, 80)}"
-    return Document(title, (size(record), answers.headline(record), *(s for s in sections if s is not None)))
+    return Document(title, (size(record), headline(record), *(s for s in sections if s is not None)))
 
 
 def present_answer(record: Look, classes: Table) -> Document:
     """What guessing gets, the ladder from there to the learner, and the scores."""
-    first, *after = answers.lead_sentences(record) or ("",)
+    first, *after = lead_sentences(record) or ("",)
     lead = (Styled(first, "lead"), *(Styled(words, "after") for words in after)) if first else ()
     count = len(record.warnings)
     warned = f"{count} {'warning' if count == 1 else 'warnings'}"
     call = Styled(f"Read {warned} first.", "callout", f'Read <a href="#warnings">{warned}</a> first.')
     scores = Document("", (tables.score_table(record), classes), style="two")
-    parts: tuple[Part, ...] = (*lead, *answers.ladder(record), *((call,) if count else ()), scores)
+    parts: tuple[Part, ...] = (*lead, *ladder(record), *((call,) if count else ()), scores)
     return Document("Result", parts, "answer", "Result", "quiet")
 
 
@@ -424,12 +547,12 @@ def model_contents(model: Model, command: str = "", version: str = "", refused: 
         present_warnings((), model.notes),
         present_columns(tables.column_table(model.schema.columns)),
         present_network(model, target, classes, keys, {}),
-        present_origin((command,), answers.model_facts(model, version)),
+        present_origin((command,), model_facts(model, version)),
     ]
     rows = weighed_rows(model.summary.rows, float(model.summary.total.floats().sum()))
     size = f"{rows}, {plural(len(model.classes), 'class')}, {plural(len(order), 'attribute')}"
     title = f"A model of {clean(target, 80)}"
-    return Document(title, (size, answers.claim(title), *(s for s in sections if s is not None)))
+    return Document(title, (size, claim(title), *(s for s in sections if s is not None)))
 
 
 def _classes(weights: Mapping[str, float]) -> Table:

@@ -231,7 +231,7 @@ def present_model(model: Model, fractions: bool = False, everything: bool = Fals
     decimal = fractions and not all(e.has_quotients for e in exhibits)
     remarks = ("Only counts have fractions; weights and densities stay decimal.",) if decimal else ()
     return Document(
-        f"{name} by {_settings(model.learner)}, from {weighed_rows(summary.rows, float(weights.sum()))}"
+        f"{name} by {learner_settings(model.learner)}, from {weighed_rows(summary.rows, float(weights.sum()))}"
         + (f" ({plural(summary.left_out, 'row')} left out)" if summary.left_out else ""),
         (
             *((classes,) if target else ()),
@@ -253,7 +253,7 @@ def exhibit_table(exhibit: Exhibit, fractions: bool = False) -> Table:
     return Table(exhibit.title, tuple(clean(h, 40) for h in exhibit.header), rows, right)
 
 
-def _settings(learner: Any) -> str:
+def learner_settings(learner: Any) -> str:
     """A learner's name, with the settings that are not the usual ones."""
     name, said = type(learner).__name__, changed_settings(learner)
     if "members" in said:

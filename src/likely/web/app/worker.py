@@ -29,7 +29,7 @@ from likely.portable.abilities import languages_of
 from likely.portable.describe import portable
 from likely.portable.languages.export import export
 from likely.present.document import Document, Table
-from likely.present.page.answers import fit_options
+from likely.present.page.contents import fit_options
 from likely.present.page.writing import page
 from likely.present.report.evaluation import present_comparison
 from likely.present.report.look import cost_sentence, learner_name, present_look
