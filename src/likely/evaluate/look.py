@@ -129,7 +129,7 @@ class LookSweep:
         """What all threads gathered; pairs that are joined in a block are counted once."""
         planes = [p.plane for p in parts if p.plane is not None]
         return SweepResult(
-            outside(reduce(add, (p.sampler.sample for p in parts)).pairs(), blocks),
+            outside(reduce(add, (p.sampler for p in parts)).pairs(), blocks),
             repeated_rows(reduce(add, (p.rows for p in parts)), total),
             {name: reduce(add, (p.texts[name] for p in parts)).copies() for name in parts[0].texts},
             reduce(add, planes).drawn(total) if planes else None,

@@ -95,6 +95,15 @@ def interval(low: float | None, high: float | None) -> str:
     return f"{first}–{last} %"
 
 
+def chance(p: float) -> str:
+    """A p-value in words.
+
+    >>> chance(1e-9), chance(0.0123)
+    ('p < 0.001', 'p = 0.012')
+    """
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
+
+
 def tie(text: str) -> str:
     """Words in which no line breaks between a number and its per cent.
 

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli import terminal
-from likely.cli.help import command
+from likely.cli.command import command, out_option
 from likely.cli.options import Values, json_option, pairs, reading_options
-from likely.cli.output import out_option
 from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.intake.options import COLUMNS, NAMES, options_about, said_options
 

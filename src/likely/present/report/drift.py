@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from likely.evaluate.attributes.redundancy import chance
 from likely.evaluate.drift.changes import Amount, Change, Changes
 from likely.evaluate.drift.tables import Difference, Drift
-from likely.machinery.words import clean, duration, moment, number, percent, plural
+from likely.machinery.words import chance, clean, duration, moment, number, percent, plural
 from likely.present.document import Document, Table
 
 MOST, MOST_OF_TABLES = 10, 20

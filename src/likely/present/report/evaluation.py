@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from likely.errors import shown
-from likely.evaluate.attributes.redundancy import FAR, REPEATED_BY_CHANCE, RepeatedPair, chance
+from likely.evaluate.attributes.redundancy import FAR, REPEATED_BY_CHANCE, RepeatedPair
 from likely.evaluate.compare import Compared, Comparison, Counted, RepeatChange, Repeats
 from likely.evaluate.curve import Curve, Point, Trend
 from likely.evaluate.doctor import Checkup
@@ -11,7 +11,7 @@ from likely.evaluate.scores.intervals import Measure
 from likely.evaluate.scores.scores import is_better
 from likely.evaluate.troubles.columns import CHANCE
 from likely.evaluate.troubles.rows import Suspect
-from likely.machinery.words import clean, number, percent, plural
+from likely.machinery.words import chance, clean, number, percent, plural
 from likely.present.charts.drawing import Chart, stacked_charts
 from likely.present.charts.lines import learning
 from likely.present.document import Document, Table, bar_cell, numbers_from

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from likely.evaluate.attributes.information import WordStatistics
-from likely.evaluate.attributes.redundancy import chance
 from likely.evaluate.crossval.dealing import Dealing
 from likely.evaluate.look import Look
 from likely.evaluate.scores.intervals import Measure, Paired
 from likely.evaluate.scores.ranking import Reliability
 from likely.evaluate.scores.scores import LossScores, Scores
-from likely.machinery.words import clean, interval, number, percent, plural, weighed_rows
+from likely.machinery.words import chance, clean, interval, number, percent, plural, weighed_rows
 from likely.models.naive.one_rule import BEST_ATTRIBUTE
 from likely.models.registry import spoken_name
 from likely.present.charts.bars import SHADES, row_shares
