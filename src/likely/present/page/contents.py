@@ -40,7 +40,8 @@ def claim(lead: str, target: str = "", verb: str = "", figure: str = "", tail: s
     """The first thing that the page says; with one large figure, where there is one, within the sentence."""
     if not figure:
         return Styled(lead, markup=f'<span class="claim">{escape(lead)}</span>')
-    large = escape(figure.removesuffix(" %")) + ("<small> %</small>" if figure.endswith(" %") else "")
+    share = "<small>\N{NO-BREAK SPACE}%</small>" if figure.endswith(" %") else ""
+    large = escape(figure.removesuffix(" %")) + share
     wide = f' <span class="interval">({tie(bounds)})</span>' if bounds else ""
     words = f"{lead} {target} {verb} {figure} {tail}" + (f" ({bounds})" if bounds else "")
     return Styled(
