@@ -27,7 +27,7 @@ from generate_course import course_files
 if TYPE_CHECKING:
     import click
 
-    from likely.cli.help import HelpfulCommand
+    from likely.cli.command import HelpfulCommand
 
 Groups: TypeAlias = dict[str, list[tuple[str, str]]]
 """What help says of options, by heading."""
@@ -107,7 +107,7 @@ def cli_page() -> str:
     """The help of the program and of each command."""
     import click
 
-    from likely.cli.help import HelpfulCommand, write_group
+    from likely.cli.command import HelpfulCommand, write_group
     from likely.cli.listing import COMMANDS, CONTEXT, commands
 
     settings = {**CONTEXT, "terminal_width": WIDTH, "max_content_width": WIDTH}
@@ -133,7 +133,7 @@ def cli_page() -> str:
 
 def shared_options(groups: dict[str, Groups]) -> Groups:
     """Under each heading the options of which two commands or more say the same; of two wordings the more usual one."""
-    from likely.cli.help import GROUPS
+    from likely.cli.command import GROUPS
 
     out: Groups = {}
     for title in (*GROUPS, "Options"):
@@ -163,7 +163,7 @@ def option_name(row: tuple[str, str]) -> str:
 
 def command_help(command: HelpfulCommand, context: click.Context, shared: Groups) -> str:
     """The help of one command: its own options in full, shared ones by name."""
-    from likely.cli.help import write_group
+    from likely.cli.command import write_group
 
     formatter = context.make_formatter()
     command.format_usage(context, formatter)

@@ -11,15 +11,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STATED = {
-    "lines": 78_440,
+    "lines": 78_467,
     "files": 316,
-    "classes": 646,
+    "classes": 647,
     "class names with several meanings": 10,
-    "classes derived from Model": 0,
+    "classes derived from Model": 15,
     "files that name least_count": 3,
     "files that name OneRule": 3,
     "tests that import inner modules": 186,
-    "words in docs": 75_800,
+    "words in docs": 75_597,
     "decision records": 48,
 }
 SLACK = 0.99

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from likely.cli.help import EXAMPLES, GROUPS
+from likely.cli.command import EXAMPLES, GROUPS
 from likely.cli.listing import COMMANDS, commands
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from likely.cli.output import page_name
+from likely.cli.command import page_name
 
 PAGES = True
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import likely
-from likely.present.page.answers import lead_sentences
+from likely.present.page.contents import lead_sentences
 from likely.present.report.look import present_look
 
 

@@ -18,9 +18,10 @@ from likely.machinery.words import signed
 from likely.models.naive.product import tempered, weight_product
 from likely.models.shapes import graph_of
 from likely.portable.describe import portable
+from likely.present.charts.planes import graph
+from likely.present.document import Document
 from likely.present.page.attributes import make_cards
-from likely.present.page.contents import graph
-from likely.present.page.whatif import whatif
+from likely.present.page.writing import whatif
 from likely.present.report.model import present_attribute
 
 HEAT = 0.3
@@ -54,15 +55,17 @@ def test_what_is_believed_of_the_columns_stays(examples: Path, which: str) -> No
         assert present_attribute(model, name) == present_attribute(plain, name)
     if which != "prior":
         drawn = [c for m in (plain, model) for c in make_cards(m, ("outlook", "temperature", "humidity"), {})]
-        seen = [(c.facts, c.spark, c.header, c.table) for c in drawn]
-        assert seen[:3] == seen[3:]  # how values are spread, means and deviations
+        spread = [card.document.headline.__html__() for card in drawn]
+        assert spread[:3] == spread[3:] and "<svg" in spread[0]  # how values are spread
+        fitted = [beside.tables for card in drawn for beside in card.document.parts if isinstance(beside, Document)]
+        assert fitted[:2] == fitted[2:] and len(fitted) == 4  # means and deviations
         # What they say is what this model says, as in its ledger.
         ledger = likely.explain(model, {"outlook": "sunny"}, of="yes")
-        (line,) = [level for level in drawn[3].levels if level.name == "sunny"]
+        (line,) = [row[3].partition(" ")[0] for row in drawn[3].document.tables[0].rows if row[0] == "sunny"]
         prior = likely.explain(model, {}, of="yes").log_odds
         assert ledger.log_odds is not None and prior is not None
-        assert line.bits == signed((ledger.log_odds - prior) / math.log(2))
-        assert plot(model, attribute="outlook").count(f">{line.bits}<") == 1
+        assert line == signed((ledger.log_odds - prior) / math.log(2))
+        assert plot(model, attribute="outlook").count(f">{line}<") == 1
 
 
 @pytest.mark.parametrize("which", ["temperature", "weights", "prior", "loss"])

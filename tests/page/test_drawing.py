@@ -115,7 +115,7 @@ def test_the_confusion_of_few_and_of_many_classes() -> None:
     matrix = tables.confusion_table(few)
     assert matrix.rows == (("a", "8", "2"), ("b", "1", "9"))
     assert [cell.style for row in matrix.rows for cell in row[1:]] == [
-        "right shade6", "wrong shade2", "wrong shade1", "right shade7",
+        "num right shade6", "num wrong shade2", "num wrong shade1", "num right shade7",
     ]  # fmt: skip
     assert [row[3].split(" (")[0] for row in tables.precision_table(few).rows] == ["80.0 %", "90.0 %"]
     assert [row[2].split(" (")[0] for row in tables.precision_table(few).rows] == ["88.9 %", "81.8 %"]

@@ -11,7 +11,7 @@ import likely
 from likely.evaluate.crossval.dealing import Dealing
 from likely.evaluate.scores.intervals import Measure as measure
 from likely.present.charts.lines import learning, precision_recall, roc
-from likely.present.page import answers
+from likely.present.page import contents
 from likely.present.report import look
 from likely.present.report import look as tables
 
@@ -63,10 +63,10 @@ def test_everything_is_shown() -> None:
         ("20.0 %", "25.0 %"),
         ("90.0 %", "80.0 %"),
     ]
-    assert [rung.kind for rung in answers.ladder(record)] == ["base", "one", "own"]
+    assert [name.style for name, *_ in contents.ladder(record)[0].rows] == ["base", "one", "own"]
     assert tables.precision_table(record).rows == (("<b>", "30", "–", "50.0 % (40.0 to 60.0)", "–"),)
     ranking = record.trust.rankings["<b>"]
-    assert "0.900 (95 % interval: 0.850 to 0.950)" in answers.rank_sentence(ranking)
+    assert "0.900 (95 % interval: 0.850 to 0.950)" in contents.rank_sentence(ranking)
     assert [ElementTree.fromstring(chart(ranking)).get("aria-label") for chart in (roc, precision_recall)] == [
         "ROC curve: recall of <b> against false positive rate",
         "Precision and recall: precision against recall of <b>",
@@ -83,7 +83,7 @@ def test_nothing_is_made_up() -> None:
     assert len(scores.header) == 4 and [row[2] for row in scores.rows] == ["", "", ""]
     for table in (tables.calibration_table(bare), tables.precision_table(bare), tables.lift_table(bare)):
         assert table.rows == ()
-    assert [rung.kind for rung in answers.ladder(bare)] == ["base", "own"]
+    assert [name.style for name, *_ in contents.ladder(bare)[0].rows] == ["base", "own"]
 
 
 def test_a_look_of_today_has_a_curve() -> None:
@@ -110,9 +110,9 @@ def test_calibration_is_told_as_it_is_drawn() -> None:
 
 def test_an_infinite_loss_is_explained() -> None:
     record = trusted()
-    assert "The log loss of one attribute is infinite: at least one row" in answers.infinity_sentence(record)
+    assert "The log loss of one attribute is infinite: at least one row" in contents.infinity_sentence(record)
     record.scores.log_loss = None
-    assert "The log loss of Auto and one attribute is infinite" in answers.infinity_sentence(record)
+    assert "The log loss of Auto and one attribute is infinite" in contents.infinity_sentence(record)
 
 
 def test_one_spike_does_not_flatten_a_learning_curve() -> None:

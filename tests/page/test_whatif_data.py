@@ -9,8 +9,8 @@ import pytest
 
 import likely
 from likely.errors import SettingError
-from likely.present.page import whatif as room
-from likely.present.page.whatif import whatif
+from likely.present.page import writing as room
+from likely.present.page.writing import whatif
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -17,7 +17,7 @@ import pytest
 
 import likely
 from likely.evaluate.crossval.dealing import Dealing
-from likely.present.page import answers, writing
+from likely.present.page import contents, writing
 from likely.present.page.writing import embedded, page, page_of_model
 from likely.present.report.look import present_look
 
@@ -191,13 +191,13 @@ def test_the_page_of_a_pool_says_who_learned_and_how_to_make_it_again() -> None:
     assert "Auto chose full Bayes by held-out rows." in text
     assert "held-out rows, chosen by a hash of their content" in text
     assert sheet.json("likely-page")["learner"] == [] and sheet.json("likely-model")["note"] == ""
-    again = answers.python(record).replace("'iris.csv'", repr(str(EXAMPLES / "iris.csv")))
+    again = contents.python(record).replace("'iris.csv'", repr(str(EXAMPLES / "iris.csv")))
     found: dict[str, Any] = {}
     exec(again, found)
     assert found["found"].scores == record.scores and found["found"].dealing == record.dealing
     # Where folds were asked for, Auto is named: unasked it would be judged by the rows that it holds out.
     asked = replace(record, dealing=Dealing(10, 0))
-    assert "likely.look('iris.csv', 'species', likely.Auto())" in answers.python(asked)
+    assert "likely.look('iris.csv', 'species', likely.Auto())" in contents.python(asked)
 
 
 def test_one_attribute_that_does_as_well_is_in_the_first_sentence() -> None:
@@ -207,7 +207,7 @@ def test_one_attribute_that_does_as_well_is_in_the_first_sentence() -> None:
     noise = {f"n{j}": rng.choice(["u", "v"], 400) for j in range(3)}
     for more, said in ((noise, True), ({}, False), ({"k2": np.where(rng.random(400) < 0.8, y, "b")}, False)):
         record = likely.look({**table, **more}, "y", PLAIN)
-        lead, printed = answers.lead_sentences(record)[0], present_look(record).headline
+        lead, printed = contents.lead_sentences(record)[0], present_look(record).headline
         for words in (lead, printed):
             found = re.search(r"(One column does as well|Not clearly better than one column): k alone gets \d", words)
             assert (found is not None) == said, more.keys()
@@ -220,9 +220,9 @@ def test_how_rows_were_dealt_is_told_as_it_was_done() -> None:
     for asked, words, code in (
         ({}, "5 folds, stratified; seed 0", "folds=5)"),
         ({"repeats": 2}, "5 folds, stratified, 2 times; seed 0", "folds=5, repeats=2)"),
-        ({"group": "g"}, "5 folds, rows with the same g in one; seed 0", "folds=5, group=&#39;g&#39;)"),
+        ({"group": "g"}, "5 folds, rows with the same g in one; seed 0", "folds=5, group=&#x27;g&#x27;)"),
         ({"time": "when"}, "5 parts in the order of when, each predicted from the rows before it",
-         "time=&#39;when&#39;)"),
+         "time=&#x27;when&#x27;)"),
         ({"leave_one_out": True}, "each row left out in turn", "leave_one_out=True)"),
     ):  # fmt: skip
         text = looked(table, "y", folds=5, **asked)

@@ -9,8 +9,9 @@ import pytest
 
 import likely
 from likely.machinery.words import clean, number, percent, plural
+from likely.present.document import to_json
 from likely.present.report.look import present_look
-from likely.present.report.model import page_json, present_attribute, present_model
+from likely.present.report.model import present_attribute, present_model
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +74,7 @@ def test_of_a_model(examples) -> None:
     page = present_attribute(model, "petal_width")
     setosa = dict(zip(page.tables[0].header, page.tables[0].rows[0], strict=True))
     assert setosa["class"] == "Iris-setosa" and setosa["weight"] == "50"
-    told = json.loads(page_json(page))["tables"][0]["rows"][0]
+    told = json.loads(to_json(page))["tables"][0]["rows"][0]
     assert told.keys() == setosa.keys() and told["class"] == setosa["class"] and told["weight"] == 50
 
 

@@ -7,12 +7,12 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likely.present.sections import Report, Table, as_markdown, marked
+from likely.present.document import Document, Table, marked, to_markdown
 
 
 @given(st.text(st.characters(exclude_categories=["C", "Z"]), max_size=30))
 def test_a_cell_stays_one_cell(words: str) -> None:
-    text = as_markdown(Report("h", (Table("t", ("a", "b"), ((words, "1"),), frozenset({1})),)))
+    text = to_markdown(Document("h", (Table("t", ("a", "b"), ((words, "1"),), frozenset({1})),)))
     line = text.splitlines()[6]
     assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) == 3
 

@@ -16,8 +16,9 @@ import likely
 from likely.cli import run
 from likely.errors import SettingError
 from likely.models.factors.bins import readable_edge
+from likely.present.document import to_json
 from likely.present.report.look import present_look
-from likely.present.report.model import page_json, present_attribute, present_model
+from likely.present.report.model import present_attribute, present_model
 from likely.table.labels import date_within
 
 
@@ -125,7 +126,7 @@ def test_one_output_speaks_of_bits_or_names_its_unit() -> None:
     data = {"x": x, "y": np.where(x + rng.normal(size=200) > 0, "a", "b")}
     model: Any = likely.fit(data, "y", likely.Additive())
     table = next(t for t in present_model(model).tables if t.title == "How boosting stopped")
-    found = {row[0]: json.loads(page_json(present_model(model)))["tables"] for row in table.rows}
+    found = {row[0]: json.loads(to_json(present_model(model)))["tables"] for row in table.rows}
     assert "held-out log loss, bits" in found and "held out log loss" not in words(model)
     shown = next(row[1].value for row in table.rows if row[0] == "held-out log loss, bits")
     assert shown == pytest.approx(model.facts["held_out_log_loss"] / np.log(2))

@@ -11,8 +11,9 @@ import pytest
 
 import likely
 from likely.machinery.words import signed
+from likely.present.document import to_json
 from likely.present.effects import coarsen, evidence_bits, find_effects, find_pairs, merge_steps, pair_grid, prior_of
-from likely.present.report.model import page_json, present_attribute, present_model
+from likely.present.report.model import present_attribute, present_model
 
 
 def table(classes: int = 2, rows: int = 800) -> dict[str, list[Any]]:
@@ -121,12 +122,12 @@ def test_the_report_names_terms_by_strength(classes: int, order: int) -> None:
     for name in model.schema.names[:-1]:
         page = present_attribute(model, name)
         assert page.headline.startswith(name)
-        json.loads(page_json(page))
+        json.loads(to_json(page))
     curve = present_attribute(model, "<b>x = y</b>").tables[0]
     assert curve.rows[-1][0] == "(missing)" and len(curve.rows) <= 21
     if order == 3:
         assert "sets of three" in "".join(present_model(model).remarks)
-    whole = json.loads(page_json(present_attribute(model, "<b>x = y</b>", everything=True)))
+    whole = json.loads(to_json(present_attribute(model, "<b>x = y</b>", everything=True)))
     assert len(whole["tables"][0]["rows"]) >= len(curve.rows)
 
 

@@ -8,8 +8,9 @@ from fractions import Fraction
 from math import inf, isinf
 from typing import Any, Self
 
-from likely.classroom.writing import align_columns, match_value
+from likely.classroom.writing import match_value
 from likely.errors import shown
+from likely.machinery.words import align_columns
 from likely.models.fractions import Number, as_float, number, part, plain, printable, rounded, spell, tie_text, total
 from likely.models.loss import Loss
 

@@ -9,7 +9,8 @@ from typing import Any
 from likely.classroom.belief import record_board, write_board
 from likely.classroom.hypotheses import Hypotheses
 from likely.classroom.pages import Bag, HypothesesPage
-from likely.classroom.writing import align_columns, event_text
+from likely.classroom.writing import event_text
+from likely.machinery.words import align_columns
 from likely.models.fractions import Number, as_float, part, plain, printable, rounded, spell, tie_text, total
 
 MOST_LINES = 64

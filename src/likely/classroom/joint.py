@@ -11,9 +11,10 @@ from typing import Any
 
 from likely.classroom.distribution import Cell, Distribution, Event, Names, cell_of, cell_text, names_of
 from likely.classroom.query import Query, any_text, parse_query, query_text, table_text, write_number
-from likely.classroom.writing import align_columns, event_text, match_value
+from likely.classroom.writing import event_text, match_value
 from likely.errors import SettingError, shown
 from likely.machinery.distributions import chi_square_tail
+from likely.machinery.words import align_columns
 from likely.models.fractions import (
     Given,
     Number,

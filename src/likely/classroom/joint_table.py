@@ -30,7 +30,7 @@ from likely.models.factors.bins import least_of_bins
 from likely.models.fractions import Number, as_float, log, rounded, spell
 from likely.models.settings import Closed
 from likely.models.shapes import bin_names, bin_of
-from likely.present.sections import Report, Table, numbers_from
+from likely.present.document import Document, Table, numbers_from
 from likely.sums import state
 from likely.sums.contracts import weights
 from likely.sums.rows.pairs import Cells
@@ -327,7 +327,7 @@ MOST_LINES = 64
 SUM = "sum"
 
 
-def present_joint(study: JointStudy, *, across: str | None = None, everything: bool = False) -> Report:
+def present_joint(study: JointStudy, *, across: str | None = None, everything: bool = False) -> Document:
     """Counts (of a sample) and probabilities with margins, the margin of each variable, then sentences."""
     joint, most = study.joint, None if everything else MOST_LINES
     side = _across(joint, across)
@@ -352,7 +352,7 @@ def present_joint(study: JointStudy, *, across: str | None = None, everything: b
     shown_lines = max((len(table.rows) for table in tables), default=0)
     if most is not None and shown_lines > MOST_LINES:
         remarks.append("Tables are shortened; --all shows every line.")
-    return Report(_headline(study), tuple(tables), tuple(remarks))
+    return Document(_headline(study), (*tables, *remarks))
 
 
 def _headline(study: JointStudy) -> str:

@@ -17,10 +17,9 @@ from likely.models.posterior import Posterior
 from likely.present.charts.bars import NamedBar, bar_chart, confusion_map
 from likely.present.charts.drawing import COLOURS, Chart, standalone
 from likely.present.charts.lines import learning, reliability
-from likely.present.charts.planes import landscape
+from likely.present.charts.planes import MOST_NODES, draw_graph, graph, landscape
 from likely.present.effects import evidence_bits, prior_of
 from likely.present.page.attributes import MOST_WORDS, asked_values, draw_number, word_bits
-from likely.present.page.contents import MOST, Node, draw_graph, graph
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 
@@ -104,9 +103,9 @@ def _graph(model: Model, bits: dict[str, float]) -> Chart:
     if found is None:
         raise SettingError(f"{type(model.learner).__name__} is no graph of attributes, so there is none to draw.")
     known = [c.name for c in model.schema.attributes if c.name in found.names]
-    names = sorted(known, key=lambda n: -bits.get(n, 0.0))[:MOST]
+    names = sorted(known, key=lambda n: -bits.get(n, 0.0))[:MOST_NODES]
     target = "" if model.schema.target is None else model.schema.target.name
-    return draw_graph(clean(target, 40), [Node(n, "", bits.get(n, 0.0)) for n in names], found)
+    return draw_graph(clean(target, 40), [(n, "", bits.get(n, 0.0)) for n in names], found)
 
 
 def _attribute(model: Model, name: str) -> Chart:

@@ -11,8 +11,9 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from likely.classroom.writing import align_columns, event_text, match_value
+from likely.classroom.writing import event_text, match_value
 from likely.errors import SettingError, shown
+from likely.machinery.words import align_columns
 from likely.models.fractions import Number, decimals, plain, printable, rounded, spell
 
 if TYPE_CHECKING:

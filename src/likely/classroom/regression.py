@@ -23,8 +23,8 @@ from likely.models.linear.least_squares import line_equations
 from likely.models.linear.squares import Squares
 from likely.models.model import numbered
 from likely.models.shapes import Exhibit, Standard
+from likely.present.document import Document, Table
 from likely.present.report.model import exhibit_table
-from likely.present.sections import Report, Table
 from likely.sums import state
 from likely.sums.columns.counts import Counts
 from likely.sums.contracts import weights as digits
@@ -294,7 +294,7 @@ def _weights(squares: Squares, parts: tuple[Weighed, ...], errors: Any, units: S
     return tuple(out)
 
 
-def present_regression(found: Regression, working: bool = False) -> Report:
+def present_regression(found: Regression, working: bool = False) -> Document:
     """The equation, how much it explains, and the weights with their standard errors; and the normal equations."""
     rows = [("(constant)", "", number(found.constant, 6), "")]
     for w in found.weights:
@@ -315,7 +315,7 @@ def present_regression(found: Regression, working: bool = False) -> Report:
     equations = tuple(exhibit_table(e) for e in found.equations) if working else ()
     if working and not equations:
         remarks.append("The normal equations have too many columns, or too large numbers, to print.")
-    return Report(headline + ".", (*equations, table), tuple(remarks))
+    return Document(headline + ".", (*equations, table, *remarks))
 
 
 def regression_json(found: Regression) -> bytes:

@@ -1,9 +1,8 @@
-"""Names and tables as text: one line each, columns in line. Knows no probability."""
+"""Names and values as they are typed and printed. Knows no probability."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from unicodedata import combining, east_asian_width
+from collections.abc import Collection, Hashable, Mapping
 
 from likely.errors import SettingError, nearest, shown
 from likely.models.fractions import printable, spell
@@ -39,29 +38,3 @@ def values_meant(value: object) -> list[object]:
     if hasattr(value, "tolist"):  # an array or a scalar of numpy
         value = value.tolist()
     return list(value) if isinstance(value, (list, set)) else [value]
-
-
-def width(text: str) -> int:
-    """Places that a text takes up: two for a wide character, none for an accent that sits on another."""
-    if text.isascii():
-        return len(text)
-    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
-
-
-def align_columns(rows: Iterable[Sequence[str]], right: Collection[int] = (), indent: str = "") -> str:
-    """Rows of cells as lines with the columns in line; the columns of `right` end in line.
-
-    >>> print(align_columns([("a", "P"), ("long", "0.25")], right={1}))
-    a        P
-    long  0.25
-    """
-    held = [tuple(r) for r in rows]
-    widths = [max(width(r[k]) for r in held) for k in range(len(held[0]))] if held else []
-    lines = []
-    for row in held:
-        cells = []
-        for k, (cell, places) in enumerate(zip(row, widths, strict=True)):
-            blanks = " " * (places - width(cell))
-            cells.append(blanks + cell if k in right else cell + blanks)
-        lines.append((indent + "  ".join(cells)).rstrip())
-    return "\n".join(lines)

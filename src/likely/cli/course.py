@@ -14,8 +14,7 @@ from typing import Any
 import click
 
 from likely.cli import terminal
-from likely.cli.help import command
-from likely.cli.output import force_option
+from likely.cli.command import command, force_option
 from likely.errors import SettingError, shown
 
 # The commands inside a Jupyter notebook: `%load_ext likely.cli.course` gives `%likely joint examples/weather.csv

@@ -10,12 +10,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
-from unicodedata import combining, east_asian_width
 
 from likely.machinery.threads import listening
+from likely.machinery.words import align_columns
 
 if TYPE_CHECKING:
-    from likely.present.sections import Report, Table
+    from likely.present.document import Document, Part
 
 STRONG = 0.5
 """Words of a marked text that weigh this share of the strongest have their weight beside them."""
@@ -37,15 +37,15 @@ def on_terminal() -> bool:
     return sys.stdout.isatty() and able
 
 
-def show(report: Report) -> None:
-    """Print a report."""
+def show(document: Document) -> None:
+    """Print a document; charts are left out."""
     if on_terminal():
-        _rich(report)
+        _rich(document)
     else:
-        _plain(report)
+        write("\n".join(_plain_lines(document)))
 
 
-def answer(as_json: bool, json: Callable[[], bytes], report: Callable[[], Report]) -> None:
+def answer(as_json: bool, json: Callable[[], bytes], report: Callable[[], Document]) -> None:
     """Print a result as JSON, or as a report."""
     if as_json:
         write_bytes(json())
@@ -58,16 +58,20 @@ def write_bytes(line: bytes) -> None:
     sys.stdout.buffer.write(line + b"\n")
 
 
-def _plain(report: Report) -> None:
-    lines = [report.headline]
-    for table in report.tables:
-        lines += ["", table.title, *_aligned(table)]
-    for passage in report.passages:
-        marked = "".join(f"[{text}{mark}]" if mark else text for text, mark, _ in passage.stretches)
-        lines += ["", passage.title, *(f"  {line}".rstrip() for line in marked.strip("\n").split("\n"))]
-    if report.remarks:
-        lines += ["", *report.remarks]
-    write("\n".join(lines))
+def _plain_lines(document: Document) -> Iterator[str]:
+    from likely.present.document import Passage, Table
+
+    yield document.headline
+    above: Part = Passage("", ())
+    for part in document.parts:
+        if isinstance(part, Table):
+            yield from ("", part.title, align_columns([part.header, *part.rows], part.right, "  "))
+        elif isinstance(part, Passage):
+            marked = "".join(f"[{text}{mark}]" if mark else text for text, mark, _ in part.stretches)
+            yield from ("", part.title, *(f"  {line}".rstrip() for line in marked.strip("\n").split("\n")))
+        elif isinstance(part, str):
+            yield from (part,) if isinstance(above, str) else ("", part)
+        above = part
 
 
 def write(words: str) -> None:
@@ -81,62 +85,40 @@ def write(words: str) -> None:
     sys.stdout.flush()
 
 
-def _width(text: str) -> int:
-    """Places that a text takes up: two for a wide character, none for an accent that sits on another."""
-    if text.isascii():
-        return len(text)
-    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
-
-
-def _aligned(table: Table) -> list[str]:
-    widths = [max(_width(r[k]) for r in (table.header, *table.rows)) for k in range(len(table.header))]
-
-    def line(cells: tuple[str, ...]) -> str:
-        padded = []
-        for k, (cell, width) in enumerate(zip(cells, widths, strict=True)):
-            blanks = " " * (width - _width(cell))
-            padded.append(blanks + cell if k in table.right else cell + blanks)
-        return ("  " + "  ".join(padded)).rstrip()
-
-    return [line(table.header), *(line(r) for r in table.rows)]
-
-
-def _rich(report: Report) -> None:
+def _rich(document: Document) -> None:
     from rich.console import Console
     from rich.padding import Padding
     from rich.table import Table as RichTable
     from rich.text import Text
 
+    from likely.present.document import Passage, Table
+
     console = Console(highlight=False)
-    console.print(Text(report.headline, style="bold"))
-    for table in report.tables:
-        console.print()
-        console.print(Text(table.title, style="bold"))
-        drawn = RichTable(
-            box=None,
-            header_style="dim",
-            pad_edge=False,
-            padding=(0, 2, 0, 0),
-        )
-        for k, name in enumerate(table.header):
-            drawn.add_column(Text(name), justify="right" if k in table.right else "left", overflow="fold")
-        for row in table.rows:
-            drawn.add_row(*(Text(cell) for cell in row))  # Text: data is never taken for markup
-        console.print(drawn)
-    for passage in report.passages:
-        console.print()
-        console.print(Text(passage.title, style="bold"))
-        marked = Text()
-        for text, mark, strength in passage.stretches:
-            # Strong words are bold and the sign is told by the mark too: not everyone sees colours.
-            colour = "green" if strength > 0 else "red"
-            style = "" if not mark else f"bold {colour}" if abs(strength) >= STRONG else colour
-            marked.append(f"[{text}{mark}]" if mark and abs(strength) >= STRONG else text, style)
-        console.print(Padding(marked, (0, 0, 0, 2)))
-    if report.remarks:
-        console.print()
-        for remark in report.remarks:
-            console.print(Text(remark, style="yellow" if remark.startswith("Warning") else "dim"))
+    console.print(Text(document.headline, style="bold"))
+    above: Part = Passage("", ())
+    for part in document.parts:
+        if not (isinstance(part, str) and isinstance(above, str)):
+            console.print()
+        above = part
+        if isinstance(part, str):
+            console.print(Text(part, style="yellow" if part.startswith("Warning") else "dim"))
+        elif isinstance(part, Table):
+            console.print(Text(part.title, style="bold"))
+            drawn = RichTable(box=None, header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
+            for k, name in enumerate(part.header):
+                drawn.add_column(Text(name), justify="right" if k in part.right else "left", overflow="fold")
+            for row in part.rows:
+                drawn.add_row(*(Text(cell) for cell in row))  # Text: data is never taken for markup
+            console.print(drawn)
+        elif isinstance(part, Passage):
+            console.print(Text(part.title, style="bold"))
+            marked = Text()
+            for text, mark, strength in part.stretches:
+                # Strong words are bold and the sign is told by the mark too: not everyone sees colours.
+                colour = "green" if strength > 0 else "red"
+                style = "" if not mark else f"bold {colour}" if abs(strength) >= STRONG else colour
+                marked.append(f"[{text}{mark}]" if mark and abs(strength) >= STRONG else text, style)
+            console.print(Padding(marked, (0, 0, 0, 2)))
 
 
 def say(sentence: str) -> None:

@@ -334,7 +334,7 @@ def _repeats(source: Source, reading: Reading, learner: NaiveBayes, most: int, f
         return _repeats(source, reading, learner, most, max(2, total.rows // 2), seed)
     if AS_IT_IS in found.refused:
         raise SettingError(found.refused[AS_IT_IS])
-    pairs = outside(reduce(add, (e.sample for e in found.extras)).pairs(), learner.blocks)
+    pairs = outside(reduce(add, found.extras).pairs(), learner.blocks)
     worst = [p for p in pairs if p.matters][:most]
     ways: dict[str, Learner] = {}
     for k, pair in enumerate(worst):

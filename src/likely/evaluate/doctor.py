@@ -151,7 +151,7 @@ def _examined(
     workers = rows.sweep(lambda: _Examiner(total, found, models[""], suspects))
     bound, grouped = dependencies(reduce(add, (w.cells for w in workers)))
     suspected = reduce(add, (w.suspects for w in workers))
-    pairs = outside(reduce(add, (w.sampler.sample for w in workers)).pairs(), setting_of(chosen, "blocks", ()))
+    pairs = outside(reduce(add, (w.sampler for w in workers)).pairs(), setting_of(chosen, "blocks", ()))
     copies = {name: reduce(add, (w.texts[name] for w in workers)).copies() for name in workers[0].texts}
     texts = tuple(TextFinding(a.words, copies[a.name]) for a in found if a.words is not None)
     each = association_tests(total, found)

@@ -23,10 +23,9 @@ from likely.evaluate.attributes.plane import ClassPlane, PlaneSampler, worth_a_p
 from likely.evaluate.attributes.redundancy import RepeatedPair, Sampler, outside
 from likely.evaluate.crossval.dealing import Dealing, Folds
 from likely.evaluate.crossval.folds import draft_folds
-from likely.evaluate.crossval.temperature import Sharpened, sharpened
 from likely.evaluate.crossval.validate import Validation, require_target, validate, with_answers
 from likely.evaluate.scores.intervals import ClassScores, Intervals, Measure, Paired, paired
-from likely.evaluate.scores.ranking import Ranking, Reliability, calibrations, rankings
+from likely.evaluate.scores.ranking import Ranking, Reliability, Sharpened, calibrations, rankings, sharpened
 from likely.evaluate.scores.scores import LossScores, Scores, is_better, loss_scores
 from likely.evaluate.troubles.columns import placeholder_findings
 from likely.evaluate.troubles.findings import TextFinding, date_findings, leak_findings, look_findings, without_sentence
@@ -131,7 +130,7 @@ class LookSweep:
         """What all threads gathered; pairs that are joined in a block are counted once."""
         planes = [p.plane for p in parts if p.plane is not None]
         return SweepResult(
-            outside(reduce(add, (p.sampler.sample for p in parts)).pairs(), blocks),
+            outside(reduce(add, (p.sampler for p in parts)).pairs(), blocks),
             repeated_rows(reduce(add, (p.rows for p in parts)), total),
             {name: reduce(add, (p.texts[name] for p in parts)).copies() for name in parts[0].texts},
             reduce(add, planes).drawn(total) if planes else None,

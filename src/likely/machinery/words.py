@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from html import escape
+from unicodedata import combining, east_asian_width
 
 
 def clean(text: object, limit: int = 60) -> str:
@@ -93,6 +95,15 @@ def interval(low: float | None, high: float | None) -> str:
     return f"{first}–{last} %"
 
 
+def chance(p: float) -> str:
+    """A p-value in words.
+
+    >>> chance(1e-9), chance(0.0123)
+    ('p < 0.001', 'p = 0.012')
+    """
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
+
+
 def tie(text: str) -> str:
     """Words in which no line breaks between a number and its per cent.
 
@@ -134,3 +145,29 @@ def plural(count: float, word: str) -> str:
     """
     ending = "" if count == 1 else ("es" if word.endswith("s") else "s")
     return f"{number(count)} {word}{ending}"
+
+
+def width(text: str) -> int:
+    """Places that a text takes up: two for a wide character, none for an accent that sits on another."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def align_columns(rows: Iterable[Sequence[str]], right: Collection[int] = (), indent: str = "") -> str:
+    """Rows of cells as lines with the columns in line; the columns of `right` end in line.
+
+    >>> print(align_columns([("a", "P"), ("long", "0.25")], right={1}))
+    a        P
+    long  0.25
+    """
+    table = [tuple(r) for r in rows]
+    widths = [max(width(r[k]) for r in table) for k in range(len(table[0]))] if table else []
+    lines = []
+    for row in table:
+        cells = []
+        for k, (cell, places) in enumerate(zip(row, widths, strict=True)):
+            blanks = " " * (places - width(cell))
+            cells.append(blanks + cell if k in right else cell + blanks)
+        lines.append((indent + "  ".join(cells)).rstrip())
+    return "\n".join(lines)

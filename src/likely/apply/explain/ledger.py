@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from likely.apply.explain.pieces import Kind, Span
 from likely.apply.explain.row import State
 from likely.errors import shown
 from likely.machinery.text_files import html_table
+from likely.machinery.words import align_columns
 from likely.models.working.records import Working
 
 if TYPE_CHECKING:
@@ -148,6 +149,8 @@ MOST = 20
 MOST_PARTS = 8
 WIDEST = 12
 """Places of the longest bar."""
+RIGHT = frozenset({1, 2})
+"""Columns of the table that are set to the right."""
 TRIFLE = 0.0035
 """A log ratio below this, a two-hundredth of a bit, is next to nothing."""
 
@@ -309,14 +312,6 @@ class Ledger:
 # -- in words ---------------------------------------------------------------------------------------------------------
 
 
-class Lines(NamedTuple):
-    """A small table of words: `right` are the columns that are set to the right."""
-
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    right: frozenset[int]
-
-
 def amount(ledger: Ledger, log: float | None) -> str:
     """What a log ratio comes to in the unit of the ledger, with its sign."""
     if log is None or math.isinf(log):
@@ -423,8 +418,8 @@ def headline(ledger: Ledger) -> str:
     return f"{best} Compared here: {of} ({chance(own)}) with {other} ({chance(against)})."
 
 
-def lines(ledger: Ledger, everything: bool = False) -> Lines:
-    """The ledger as a table, the evidence that weighs most first, with bars to either side."""
+def lines(ledger: Ledger, everything: bool = False) -> list[tuple[str, ...]]:
+    """The ledger as a table, its header first, then the evidence that weighs most, with bars to either side."""
     shown_entries, hidden = _split(ledger, everything)
     sizes = [abs(e.log_ratio) for e in shown_entries if e.log_ratio is not None and math.isfinite(e.log_ratio)]
     unit = max(sizes, default=0.0) or 1.0
@@ -459,7 +454,7 @@ def lines(ledger: Ledger, everything: bool = False) -> Lines:
     else:
         total = f"{of if log > 0 else other} is {times(abs(log))} as likely"
     rows.append(("together", amount(ledger, log), "", "", total))
-    return Lines(("evidence", ledger.unit, other, of, ""), tuple(rows), frozenset({1, 2}))
+    return [("evidence", ledger.unit, other, of, ""), *rows]
 
 
 def _split(ledger: Ledger, everything: bool) -> tuple[list[Entry], list[Entry]]:
@@ -490,12 +485,4 @@ def remarks(ledger: Ledger, everything: bool = False) -> tuple[str, ...]:
 
 def write_ledger(ledger: Ledger) -> str:
     """The whole ledger as text."""
-    found = lines(ledger)
-    widths = [max(len(row[k]) for row in (found.header, *found.rows)) for k in range(len(found.header))]
-    out = [headline(ledger)]
-    for row in (found.header, *found.rows):
-        cells = (
-            c.rjust(w) if k in found.right else c.ljust(w) for k, (c, w) in enumerate(zip(row, widths, strict=True))
-        )
-        out.append(("  " + "  ".join(cells)).rstrip())
-    return "\n".join([*out, *remarks(ledger)])
+    return "\n".join([headline(ledger), align_columns(lines(ledger), RIGHT, "  "), *remarks(ledger)])

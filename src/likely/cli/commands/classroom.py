@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli import terminal
-from likely.cli.help import command
+from likely.cli.command import command, out_option
 from likely.cli.options import (
     Values,
     data_argument,
@@ -22,7 +22,6 @@ from likely.cli.options import (
     reading_option,
     sql_options,
 )
-from likely.cli.output import out_option
 from likely.errors import SettingError, nearest, shown
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import os
 import click
 
 from likely.cli import terminal
-from likely.cli.help import command
+from likely.cli.command import command, out_option
 from likely.cli.learning import Learning, learning_options, spec_options
 from likely.cli.options import (
     Values,
@@ -19,7 +19,6 @@ from likely.cli.options import (
     seed_option,
     target_argument,
 )
-from likely.cli.output import out_option
 from likely.errors import SettingError
 
 # Commands that measure on held-out rows: compare, curve, repeats, doctor.
@@ -207,10 +206,10 @@ def look(
     more = {"loss": how.loss, "positive": positive, "picture": wants_page}
     record = how.run(look_at, data, how.learner, **more, **dealing)
     if as_markdown:
+        from likely.present.document import to_markdown
         from likely.present.report.look import present_look
-        from likely.present.sections import as_markdown as marked
 
-        terminal.write(marked(present_look(record, everything)).rstrip("\n"))
+        terminal.write(to_markdown(present_look(record, everything)).rstrip("\n"))
     elif as_json:
         terminal.write_bytes(record.json())
     else:
@@ -218,7 +217,7 @@ def look(
 
         terminal.show(present_look(record, everything))
     if wants_page:
-        from likely.cli.output import show_page, write_page
+        from likely.cli.command import show_page, write_page
         from likely.evaluate.study import study_further
 
         with terminal.counting(data) as progress:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli import terminal
-from likely.cli.help import command
+from likely.cli.command import command
 from likely.cli.options import (
     Values,
     json_option,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli import terminal
-from likely.cli.help import command
+from likely.cli.command import command, out_option
 from likely.cli.learning import Learning, learning_options
 from likely.cli.options import (
     Values,
@@ -23,7 +23,6 @@ from likely.cli.options import (
     require_target,
     target_argument,
 )
-from likely.cli.output import out_option
 
 if TYPE_CHECKING:
     from likely.models.contracts import Model

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli import terminal
-from likely.cli.help import command
+from likely.cli.command import command, out_option
 from likely.cli.learning import Learning, learning_options
 from likely.cli.options import Values, data_argument, json_option, target_argument
-from likely.cli.output import out_option
 from likely.errors import SettingError, shown
 
 if TYPE_CHECKING:

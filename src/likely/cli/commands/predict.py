@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli import terminal
-from likely.cli.help import command
+from likely.cli.command import command, out_option
 from likely.cli.options import (
     Values,
     data_argument,
@@ -21,7 +21,6 @@ from likely.cli.options import (
     read_prior,
     text_options,
 )
-from likely.cli.output import out_option
 
 if TYPE_CHECKING:
     from likely.apply.decide.decider import Rule

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli import terminal
-from likely.cli.help import command
+from likely.cli.command import command
 from likely.cli.learning import Learning, learning_options
 from likely.cli.options import folds_option, loss_option, seed_option
 

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli import terminal
-from likely.cli.help import command
+from likely.cli.command import command, out_option
 from likely.cli.options import Values, json_option, pairs, reading_options
-from likely.cli.output import out_option
 from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.intake.options import COLUMNS, NAMES, options_about, said_options
 
@@ -89,7 +88,8 @@ def show(
 ) -> None:
     """Show what MODEL believes: its classes and columns, or the counts and probabilities of one ATTRIBUTE."""
     from likely.apply.fitting import load_model
-    from likely.present.report.model import page_json, present_attribute, present_model
+    from likely.present.document import to_json
+    from likely.present.report.model import present_attribute, present_model
 
     if curves and not as_spec:
         raise click.UsageError("--curves are part of the spec. Give --spec --curves.")
@@ -130,7 +130,7 @@ def show(
             if attribute is None
             else present_attribute(loaded, attribute, fractions, as_json)
         )
-    terminal.answer(as_json, lambda: page_json(page), lambda: page)
+    terminal.answer(as_json, lambda: to_json(page), lambda: page)
 
 
 # likely diff: what changed from one table or model to another, and what two models or specs assume differently.

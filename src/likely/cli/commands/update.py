@@ -10,10 +10,9 @@ import click
 from click.core import ParameterSource
 
 from likely.cli import terminal
-from likely.cli.help import command
+from likely.cli.command import command, out_option, writable
 from likely.cli.learning import Learning, learning_options
 from likely.cli.options import Values, data_argument, loss_option, text_options
-from likely.cli.output import out_option, writable
 from likely.intake.options import FILE, WORKING, options_about
 
 if TYPE_CHECKING:

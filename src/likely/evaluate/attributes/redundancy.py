@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import combinations
@@ -17,7 +18,7 @@ from likely.intake.engine import Piece
 from likely.machinery.distributions import gamma_tail
 from likely.sums.rows.rows import cell_bits
 from likely.sums.summary import Summary
-from likely.table.batch import Batch, Codes
+from likely.table.batch import Codes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -276,18 +277,22 @@ def outside(pairs: Iterable[RepeatedPair], blocks: Iterable[Collection[str]]) ->
     return tuple(replace(pair, matters=False) if joined(pair) else pair for pair in pairs)
 
 
-class Sample:
-    """Codes of some rows: their classes, and levels or bins of the attributes worth comparing (-1 is missing)."""
+class Sampler:
+    """Keeps codes of some rows of a sweep, to compare attributes with each other: their classes, and levels or bins of
+    the attributes worth comparing (-1 is missing)."""
 
-    def __init__(self, found: list[AttributeInformation], classes: int) -> None:
-        self.attributes = [a for a in found if 2 <= len(a.cells) <= MOST_LEVELS][:MOST_ATTRIBUTES]
-        self.classes = classes
+    def __init__(self, total: Summary, found: list[AttributeInformation] | None = None) -> None:
+        every = attributes(total) if found is None else found
+        self.attributes = [a for a in every if 2 <= len(a.cells) <= MOST_LEVELS][:MOST_ATTRIBUTES]
+        self.classes = len(total.classes)
+        self._share = sample_share(total, SAMPLE)
         self._rows: list[NDArray[np.int32]] = []
         self._values: list[NDArray[np.uint64]] = []
         self._sizes: list[int] = []
 
-    def take(self, batch: Batch, rows: NDArray[np.intp]) -> None:
-        """Keep the codes of these rows."""
+    def take(self, piece: Piece, start: int) -> None:
+        """Keep the codes of those rows of a piece that their numbers choose."""
+        batch, rows = piece.batch, sample_rows(piece.batch, start, self._share)
         assert batch.target is not None
         out = np.empty((1 + len(self.attributes), len(rows)), np.int32)
         values = np.empty((len(self.attributes), len(rows)), np.uint64)
@@ -305,8 +310,8 @@ class Sample:
         self._rows.append(out)
         self._values.append(values)
 
-    def __add__(self, other: Sample) -> Sample:
-        out = Sample(self.attributes, self.classes)
+    def __add__(self, other: Sampler) -> Sampler:
+        out = copy(self)
         out._rows = self._rows + other._rows
         out._values = self._values + other._values
         return out
@@ -379,25 +384,3 @@ def _level_hashes(names: Sequence[str]) -> NDArray[np.uint64]:
     """
     out = [int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()) for name in names]
     return np.array([*out, 0], np.uint64)
-
-
-class Sampler:
-    """Keeps some of the rows of a sweep, to compare attributes with each other."""
-
-    def __init__(self, total: Summary, found: list[AttributeInformation] | None = None) -> None:
-        self.attributes = attributes(total) if found is None else found
-        self.sample = Sample(self.attributes, len(total.classes))
-        self._share = sample_share(total, SAMPLE)
-
-    def take(self, piece: Piece, start: int) -> None:
-        """Keep those rows of a piece that their numbers choose."""
-        self.sample.take(piece.batch, sample_rows(piece.batch, start, self._share))
-
-
-def chance(p: float) -> str:
-    """A p-value in words.
-
-    >>> chance(1e-9), chance(0.0123)
-    ('p < 0.001', 'p = 0.012')
-    """
-    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"

@@ -27,12 +27,13 @@ from likely.evaluate.scores.intervals import (
     scores_by_class,
 )
 from likely.evaluate.scores.scores import Chosen, HeldOutCollector, HeldOutRows, Scorer, log_odds, merge_held_out
-from likely.intake.engine import Piece, Worker
+from likely.intake.engine import PIECE, Piece, Worker
 from likely.intake.reading import Reading
 from likely.intake.schema import Draft, check_rows
 from likely.models.contracts import HeldOutAnswers, Learner, Learning, Model
 from likely.models.learning import begin, in_step, run
 from likely.models.loss import Loss
+from likely.models.model import learnable
 from likely.models.naive.one_rule import Prior
 from likely.sums.summary import Summary
 from likely.table.schema import Column, Schema
@@ -40,6 +41,8 @@ from likely.table.source import Source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from likely.models.naive.leave_one_out import LeaveOneOut
 
 
 # Scores rows by models that have not learned from them. Knows which part each row is in, and who has not seen it.
@@ -410,8 +413,6 @@ def _each_left_out(
     sums = sum_folds(source, first, reading, deal)
     total = sums.total
     check_classes(total, source)
-    from likely.evaluate.crossval.leave_one_out import LeaveOneOutJudge, closed_forms
-
     if total.rows < 2:
         raise InputError(f"{source.name} has only one row to learn from. To leave one out takes two or more.")
     if loss is not None:
@@ -528,3 +529,46 @@ def with_answers(
         told=(),
         together=False,
     )
+
+
+# Leave-one-out in closed form: every row is scored by sums from which its own contribution was taken, in one sweep.
+
+
+def closed_forms(learners: Mapping[str, Learner], total: Summary) -> dict[str, LeaveOneOut]:
+    """Those learners that have a closed form, by name."""
+    from likely.models.naive.leave_one_out import leave_one_out
+
+    own = learnable(total, text=True)
+    found = {name: leave_one_out(learner, own) for name, learner in learners.items()}
+    return {name: held for name, held in found.items() if held is not None}
+
+
+class LeaveOneOutJudge:
+    """Scores rows, each by what all others taught. One for each thread."""
+
+    def __init__(
+        self, held: Mapping[str, LeaveOneOut], rows: int, classes: tuple[str, ...], loss: Loss | None, extra: Any
+    ) -> None:
+        self._held, self._classes, self.extra = held, classes, extra
+        self.scorers = {n: Scorer(len(classes), None if loss is None else Chosen(loss, classes)) for n in held}
+        self.gathered = {n: HeldOutCollector(rows, classes) for n in held}
+
+    def take(self, piece: Piece, start: int) -> None:
+        """Score some rows."""
+        if self.extra is not None:
+            self.extra.take(piece, start)
+        batch = piece.batch
+        assert batch.target is not None
+        counts = batch.target.codes >= 0
+        if batch.weight is not None:
+            counts &= batch.weight > 0
+        index = np.flatnonzero(counts)
+        for first in range(0, len(index), PIECE):
+            rows = index[first : first + PIECE]
+            part = batch.take(rows)
+            assert part.target is not None
+            weight = np.ones(part.rows) if part.weight is None else part.weight
+            for name, held in self._held.items():
+                joint = held.log_joint(part, part.target.codes, weight)
+                self.scorers[name].update(joint, part.target.codes, part.weight, self._classes)
+                self.gathered[name].take(batch.start + rows, part.target.codes, part.weight, joint)

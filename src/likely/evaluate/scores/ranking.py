@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+from likely.models.heldout.weighing import temperature_of
+from likely.models.shapes import temper
+
 # How well rows are ranked by the probability of one class: ROC, precision and recall, lift. Knows arrays only.
 
 MOST_POINTS = 200
@@ -270,3 +273,33 @@ def calibrations(found: HeldOutRows, positive: str) -> tuple[Reliability, ...]:
         return tuple(by_class)
     named = matrix.argmax(axis=1)
     return (reliability(matrix[here, named], found.truth == named, found.weight, None, bins), *by_class)
+
+
+# One number by which all evidence is weighed, where held-out rows prove a model too sure of itself, or too timid.
+
+MOST_ROWS = 4000
+"""From which the number is learned; more would say the same."""
+
+
+@dataclass(frozen=True)
+class Sharpened:
+    """A temperature: below 1 the evidence is counted too often, above 1 too little."""
+
+    temperature: float
+    log_loss: float
+    """Bits a row with it, out of fold but for this one number."""
+
+
+def sharpened(found: HeldOutRows) -> Sharpened | None:
+    """The best temperature; None where there are no rows, or some class is impossible whatever it is."""
+    step = max(len(found.truth) // MOST_ROWS, 1)
+    truth, weight = found.truth.astype(np.intp), found.weight
+    if not len(truth):
+        return None
+    logs = -np.logaddexp(0.0, -found.log_odds)
+    shares = np.bincount(truth, weight, len(found.classes)) / weight.sum()
+    best = temperature_of(logs[::step], truth[::step], weight[::step], shares, float(weight.sum()))
+    own = temper(logs, best)[np.arange(len(truth)), truth]
+    # A sum, not a product of vectors, which several threads would take and round otherwise.
+    loss = -float((weight * own).sum() / weight.sum()) / math.log(2) if np.isfinite(own).all() else math.inf
+    return Sharpened(best, loss) if math.isfinite(loss) else None

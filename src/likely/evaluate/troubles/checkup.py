@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from likely.errors import shown
 from likely.evaluate.attributes.information import AttributeInformation
-from likely.evaluate.attributes.redundancy import RepeatedPair, chance
+from likely.evaluate.attributes.redundancy import RepeatedPair
 from likely.evaluate.troubles.columns import CHANCE, AttributeTests, Dependency, OneClassGroups, placeholder_findings
 from likely.evaluate.troubles.findings import (
     MANY_COPIES,
@@ -30,6 +30,7 @@ from likely.evaluate.troubles.findings import (
     text_findings,
 )
 from likely.evaluate.troubles.rows import EqualRows
+from likely.machinery.words import chance
 from likely.sums.summary import Summary
 from likely.table.infer import type_option
 from likely.table.schema import Schema

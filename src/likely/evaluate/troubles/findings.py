@@ -17,10 +17,11 @@ from likely.evaluate.attributes.information import (
     information,
     rows_a_weight,
 )
-from likely.evaluate.attributes.redundancy import RepeatedPair, chance
+from likely.evaluate.attributes.redundancy import RepeatedPair
 from likely.evaluate.scores.intervals import Measure
 from likely.evaluate.troubles.rows import Copies, RepeatedRows
 from likely.machinery.arrays import Floats
+from likely.machinery.words import chance
 from likely.models.heldout.kept_rows import copies_sentence
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import CAP, Numbers

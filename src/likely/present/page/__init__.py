@@ -1,4 +1,4 @@
-"""The offline page: contents (its sections), answers (its own sentences), attributes (cards), what-if, scripts.
+"""The offline page: contents (its sentences and sections), attributes (cards), writing (one file, what-if), scripts.
 
-writing joins all of it into one file that asks nothing of any network; plotting draws single charts for notebooks.
+writing joins all of it into one file that asks nothing of any network.
 """

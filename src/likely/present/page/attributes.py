@@ -5,19 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from html import escape
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from likely.evaluate.attributes.information import value_logs
 from likely.evaluate.look import AttributeBits
 from likely.machinery.arrays import Floats
-from likely.machinery.words import clean, duration, moment, number, percent, plural, signed
+from likely.machinery.words import clean, duration, moment, number, percent, plural, signed, tie
 from likely.models.contracts import Model
 from likely.models.shapes import Density
 from likely.present.charts.bars import MOST_COLUMNS, POINTS, bar, bin_edges, diverging, fitted, spark, stacked
 from likely.present.charts.drawing import Chart, class_colours
 from likely.present.charts.lines import ValueSpread, value_chart
+from likely.present.document import Document, Part, Styled, Table, numbers_from
 from likely.present.effects import evidence_bits, mean_range, prior_of
 from likely.present.report.model import class_quantiles
 from likely.sums.columns.counts import Counts
@@ -29,15 +31,6 @@ from likely.table.labels import date_label
 MOST_WORDS = 10
 MOST_CLASSES = 12
 """Classes whose words are listed, the most frequent ones."""
-
-
-@dataclass(frozen=True)
-class Speaking:
-    """The strongest words for one class."""
-
-    label: str
-    colour: str
-    words: tuple[tuple[str, str, Chart], ...]
 
 
 def word_bits(model: Model, name: str) -> tuple[list[str], Floats]:
@@ -55,8 +48,8 @@ def word_bits(model: Model, name: str) -> tuple[list[str], Floats]:
     return list(found), evidence_bits(np.stack(list(found.values())), prior_of(model))
 
 
-def speaking_words(model: Model, name: str) -> tuple[tuple[Speaking, ...], str]:
-    """The strongest words for the most frequent classes; and what is to be said of the column."""
+def speaking_words(model: Model, name: str) -> tuple[tuple[Table, ...], str]:
+    """The strongest words for the most frequent classes, a table each; and what is to be said of the column."""
     speakers = [factor for factor, power in model.word_speakers(name) if power]
     if not speakers:
         return (), ""
@@ -75,11 +68,16 @@ def speaking_words(model: Model, name: str) -> tuple[tuple[Speaking, ...], str]:
     out = []
     for group, some in picked.items():
         rows = tuple(
-            (clean(w, 30), signed(value := float(bits[place[w], group])), bar(value / most, f"{hues[group]} fill"))
+            (
+                clean(w, 30),
+                signed(value := float(bits[place[w], group])),
+                Styled("", "bar-cell", bar(value / most, f"{hues[group]} fill")),
+            )
             for w in some
         )
         if rows:
-            out.append(Speaking(clean(model.classes[group], 40), hues[group], rows))
+            title = Styled(clean(model.classes[group], 40), hues[group])
+            out.append(Table(title, ("word", "bits", ""), rows, frozenset({1}), "speaking"))
     shared = any(getattr(f.settings, "length", False) for f in speakers)
     told = f"{plural(len(words), 'known word')}. What each says in bits, as the only known word of a text"
     told += "; of n known words each counts 1/√n of that." if shared else "."
@@ -108,47 +106,16 @@ LEAST_BITS, LEAST_PUSH = 0.0005, 0.005
 
 
 @dataclass(frozen=True)
-class Level:
-    """One line of a card."""
-
-    name: str
-    rows: str
-    mix: Chart
-    """The classes of its rows, stacked."""
-    evidence: Chart
-    bits: str
-    speaks: str
-    """The class that it speaks for, or against, most."""
-
-
-@dataclass(frozen=True)
 class Card:
-    """Everything the page shows of one attribute."""
+    """What the page shows of one attribute, and where: in full, closed, among those that count only beside others."""
 
-    key: str
-    name: str
-    kind: str
-    bits: str
-    facts: tuple[str, ...] = ()
-    """Its range, how many values it has, how many are missing."""
-    spark: Chart | str = ""
-    push: str = ""
-    """How far it moves the odds, in bits, mean over rows."""
+    document: Document
     quiet: bool = False
     """Whether it says nothing."""
     silent: bool = False
     """Whether the model makes nothing of it."""
     faint: bool = False
     """Whether it reveals nothing by itself, though the model uses it."""
-    levels: tuple[Level, ...] = ()
-    hidden: int = 0
-    chart: Chart | None = None
-    header: tuple[str, ...] = ()
-    table: tuple[tuple[str, ...], ...] = ()
-    words: tuple[Speaking, ...] = ()
-    about: str = ""
-    beside: bool = False
-    """Whether the table is small enough to stand beside the chart."""
 
 
 def make_cards(model: Model, order: Sequence[str], told: Mapping[str, AttributeBits]) -> tuple[Card, ...]:
@@ -190,50 +157,57 @@ def _edges(numbers: Numbers) -> Floats | None:
     return bin_edges(values, tally.floats().sum(axis=1))
 
 
+Content: TypeAlias = tuple[tuple[str, ...], str, float | None, tuple[Part, ...]]
+"""Of a card: facts (its range, how many values it has), a small drawing of how it is spread, how far it moves the odds
+(in bits, mean over rows; None: not known), and what is shown below."""
+
+
 def _card(
     model: Model, name: str, key: str, told: AttributeBits | None, most: int, asked: list[Any], logs: Floats, many: bool
 ) -> Card:
-    statistic = model.summary.columns[name]
-    card = Card(key, clean(name, 60), model.schema[name].kind, "" if told is None else f"{told['bits']:.3f}")
-    together = model.block_of(name)
+    statistic, about, together = model.summary.columns[name], "", model.block_of(name)
     if together is not None:
         others = " & ".join(clean(n, 30) for n in together.names if n != name)
-        card = replace(card, about=f"The model takes it together with {others}; this is {clean(name, 30)} by itself.")
+        about = f"The model takes it together with {others}; this is {clean(name, 30)} by itself."
     if isinstance(statistic, Counts):
-        card = _of_levels(model, card, statistic, asked, logs, most)
+        facts, drawn, push, parts = _of_levels(model, name, key, statistic, asked, logs, most)
     elif isinstance(statistic, Numbers):
-        card = _of_number(model, card, name, statistic, np.array(asked), logs)
+        facts, drawn, push, parts = _of_number(model, name, key, statistic, np.array(asked), logs)
+        about = about or ("" if parts else "All rows have the same value, or none.")
     else:
         words, about = speaking_words(model, name)
         facts = (plural(len(statistic.vocabulary()), "word"),) if hasattr(statistic, "vocabulary") else ()
-        card = replace(card, words=words, about=about, facts=facts, push="" if words else "0")
+        drawn, push, parts = "", None if words else 0.0, (Document("", words, key, style="words"),) if words else ()
     gone = 0.0 if told is None else told["missing"]
     missing = f"{percent(gone)} missing" if gone else "none missing" if told is not None else ""
-    silent = card.push == "0" or (card.push != "" and float(card.push) < LEAST_PUSH)
+    silent = push is not None and push < LEAST_PUSH
     quiet = many and silent and (told is None or told["bits"] < LEAST_BITS)
-    if silent and not quiet and not card.about:
-        card = replace(card, about="The model leaves it out: it adds nothing to what the others say.")
+    if silent and not quiet and not about:
+        about = "The model leaves it out: it adds nothing to what the others say."
     faint = many and told is not None and told["bits"] < LEAST_BITS
-    return replace(card, facts=tuple(f for f in (*card.facts, missing) if f), quiet=quiet, silent=silent, faint=faint)
+    line = " · ".join(escape(tie(fact)) for fact in (model.schema[name].kind, *facts, missing) if fact)
+    line = line if told is None else f"<strong>{told['bits']:.3f} bits</strong> · {line}"
+    markup = f'<span class="card-name">{escape(clean(name, 60))}</span>{drawn}<span class="card-about">{line}</span>'
+    notes = (Styled(about, "note"),) if about else ()
+    return Card(Document(Styled(clean(name, 60), markup=markup), (*notes, *parts), key), quiet, silent, faint)
 
 
-def _push(logs: Floats, weight: Floats) -> str:
+def _push(logs: Floats, weight: Floats) -> float:
     """How far values move the odds, in bits, mean over rows."""
-    strength = mean_range(logs, weight)
-    return f"{strength / math.log(2):.3f}" if strength else "0"
+    return round(mean_range(logs, weight) / math.log(2), 3)
 
 
-def _of_levels(model: Model, card: Card, counts: Counts, asked: list[str], logs: Floats, most: int) -> Card:
+def _of_levels(model: Model, name: str, key: str, counts: Counts, asked: list[str], logs: Floats, most: int) -> Content:
     """A line for each level: how many rows, of which classes, and what it says."""
-    table = counts.table[: len(counts.labels)].floats()[[counts.labels.index[name] for name in asked]]
+    table = counts.table[: len(counts.labels)].floats()[[counts.labels.index[level] for level in asked]]
     hues = class_colours(model.summary.total.floats().tolist())
     bits = evidence_bits(logs, prior_of(model)) if len(asked) and len(model.classes) > 1 else np.zeros_like(logs)
     weight, two = table.sum(axis=1), len(model.classes) == 2
     finite = np.abs(bits[:most][np.isfinite(bits[:most])])
     scale = float(finite.max(initial=0.0)) or 1.0
-    lines = []
-    for k, name in enumerate(asked[:most]):
-        own, level = bits[k], clean(name, 60)
+    rows = []
+    for k, level in enumerate(asked[:most]):
+        own = bits[k]
         of = 1 if two else int(np.argmax(np.where(np.isfinite(own), np.abs(own), 1e300)))
         value = float(own[of])
         side = 0 if two and value < 0 else of
@@ -242,25 +216,25 @@ def _of_levels(model: Model, card: Card, counts: Counts, asked: list[str], logs:
             f"{clean(model.classes[c], 20)} {percent(float(shares[c]))}" for c in np.argsort(-shares, kind="stable")[:4]
         )
         speaks = clean(model.classes[side], 40) if two or value >= 0 else f"not {clean(model.classes[of], 40)}"
-        lines.append(
-            Level(
-                level,
-                number(float(weight[k])),
-                stacked(shares.tolist(), named, hues),
-                diverging(value, scale, hues[side]),
-                signed(value),
-                speaks if value else "",
-            )
+        speaks = speaks if value else ""
+        drawn = diverging(value, scale, hues[side])
+        markup = f'<span class="num">{signed(value)}</span>{drawn}<span class="for">{escape(speaks)}</span>'
+        mix = Styled(named, "mix", stacked(shares.tolist(), named, hues))
+        rows.append(
+            (clean(level, 60), number(float(weight[k])), mix, Styled(f"{signed(value)} {speaks}", "ev", markup))
         )
-    facts = (plural(len(counts.labels), "level"),)
-    drawn = spark(table, hues, f"{card.name}: rows of each level, the most frequent first")
-    return replace(
-        card, levels=tuple(lines), hidden=len(counts.labels) - len(lines), facts=facts, spark=drawn,
-        push=_push(logs, weight),
-    )  # fmt: skip
+    classes = [clean(c, 40) for c in model.classes]
+    sides = f" for {classes[1]} (right) or {classes[0]} (left)" if two else ""
+    header = ("level", "rows", Styled("classes of these rows", "mix"), f"evidence{sides}, bits")
+    label, more = f"{clean(name, 60)}: evidence of each level", len(counts.labels) - len(rows)
+    levels = Table("", header, tuple(rows), frozenset({1}), "levels", key, label)
+    hidden = f"{more} more {'level has' if more == 1 else 'levels have'} fewer rows."
+    parts = (levels, *((Styled(hidden, "note"),) if more else ())) if rows else ()
+    spread = spark(table, hues, f"{clean(name, 60)}: rows of each level, the most frequent first")
+    return (plural(len(counts.labels), "level"),), spread, _push(logs, weight), parts
 
 
-def _of_number(model: Model, card: Card, name: str, numbers: Numbers, grid: Floats, logs: Floats) -> Card:
+def _of_number(model: Model, name: str, key: str, numbers: Numbers, grid: Floats, logs: Floats) -> Content:
     """What each value says, above the histograms of the classes; and quantiles of each class."""
     dates = model.schema[name].kind == "date"
     place = moment if dates else figure
@@ -277,7 +251,7 @@ def _of_number(model: Model, card: Card, name: str, numbers: Numbers, grid: Floa
         )
     edges = _edges(numbers)
     if edges is None:
-        return replace(card, facts=facts, push="0", about=card.about or "All rows have the same value, or none.")
+        return facts, "", 0.0, ()
     counts = np.zeros((len(edges) - 1, weights.shape[1]))
     where = np.searchsorted(edges, values, side="right") - 1
     inside = (where >= 0) & (where < len(counts))
@@ -286,16 +260,18 @@ def _of_number(model: Model, card: Card, name: str, numbers: Numbers, grid: Floa
         shares = np.where(weights.sum(axis=0) > 0, counts / weights.sum(axis=0), 0.0)
     hues = class_colours(model.summary.total.floats().tolist())
     near = np.abs(grid[:, None] - (edges[:-1] + edges[1:])[None, :] / 2).argmin(axis=1)
-    push = _push(logs, counts.sum(axis=1)[near]) if len(model.classes) > 1 else "0"
+    push = _push(logs, counts.sum(axis=1)[near]) if len(model.classes) > 1 else 0.0
     bits = evidence_bits(logs, prior_of(model)) if len(model.classes) > 1 else np.zeros_like(logs)
     spread, classes = ValueSpread(edges, shares, _density(model, name, edges)), [clean(c, 40) for c in model.classes]
-    chart = value_chart(clean(name, 40), grid, bits if float(push) else None, spread, classes, hues, dates)
-    header, table = _quantiles(model, name, numbers, dates)
+    chart = value_chart(clean(name, 40), grid, bits if push else None, spread, classes, hues, dates)
+    beside = len(model.classes) <= TALL
+    header, rows = _quantiles(model, name, numbers, dates)
+    label, right = f"{clean(name, 60)} in each class", numbers_from(1, len(header))
+    table = Table("", header, rows, right, "values" if beside else "wide", key, label)
     few = counts if len(counts) <= MOST_COLUMNS else counts[:MOST_COLUMNS]
-    return replace(
-        card, facts=facts, push=push, chart=chart, header=header, table=table, beside=len(model.classes) <= TALL,
-        spark=spark(few, hues, f"{card.name}: how its values are spread"),
-    )  # fmt: skip
+    drawn = spark(few, hues, f"{clean(name, 60)}: how its values are spread")
+    both = Document("", (chart, table) if beside else (chart,), style="beside")
+    return facts, drawn, push, (both,) if beside else (both, table)
 
 
 def _density(model: Model, name: str, edges: Floats) -> tuple[Floats, Floats] | None:
@@ -311,7 +287,8 @@ def _density(model: Model, name: str, edges: Floats) -> tuple[Floats, Floats] | 
 def draw_number(model: Model, name: str) -> Chart | None:
     """The chart of one number alone; None where it has no two values."""
     (card,) = make_cards(model, [name], {})
-    return card.chart
+    charts = (one for part in card.document.parts if isinstance(part, Document) for one in part.parts)
+    return next((chart for chart in charts if isinstance(chart, Chart)), None)
 
 
 def _quantiles(

@@ -1,135 +1,265 @@
-"""Everything the page shows, in order: the first screen, the sections, the model as a graph."""
+"""Everything the page shows, in order, as one document: the answer, the sections, and how to make it again."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from html import escape
 from typing import TYPE_CHECKING
 
+from likely.errors import shown
+from likely.evaluate.crossval.dealing import Dealing
 from likely.evaluate.look import Look
-from likely.machinery.words import clean, escape_text, plural, weighed_rows
+from likely.evaluate.scores.ranking import Ranking, Reliability
+from likely.machinery.text_files import toml_value
+from likely.machinery.words import clean, interval, number, percent, plural, tie, weighed_rows
 from likely.models.contracts import Model
-from likely.models.shapes import Graph, graph_of
+from likely.models.default import is_unasked
+from likely.models.registry import spoken_name
+from likely.models.settings import changed_settings
 from likely.present.charts.bars import MOST_CLASSES as MOST_MAPPED
-from likely.present.charts.bars import confusion_map, heat_map, scale
-from likely.present.charts.drawing import Chart, at, class_colours, colour, frequent_first, svg, ticks
+from likely.present.charts.bars import confusion_map, heat_map, rung, scale
+from likely.present.charts.drawing import Chart, class_colours, colour, frequent_first, ticks
 from likely.present.charts.lines import learning, precision_recall, reliability, roc
-from likely.present.charts.planes import landscape, regions
+from likely.present.charts.planes import MOST_NODES, draw_graph, graph, landscape, regions
+from likely.present.document import Document, Part, Styled, Table, bar_cell
 from likely.present.effects import find_pairs, pair_grid
-from likely.present.page import answers
-from likely.present.page.answers import Headline, Rung
-from likely.present.page.attributes import LEAST_BITS, Card, make_cards
+from likely.present.page.attributes import LEAST_BITS, OPEN_CARDS, Card, make_cards
 from likely.present.report import look as tables
 from likely.present.report.look import size
-from likely.present.report.model import NOT_APART, exhibit_table, grid_bits, term_tables
-from likely.present.sections import Bar, Section, Table
+from likely.present.report.model import NOT_APART, exhibit_table, grid_bits, learner_settings, term_tables
 
 if TYPE_CHECKING:
     from likely.evaluate.compare import Comparison
     from likely.evaluate.curve import Curve
 
-
-# The model as a graph: the target, the attributes that hang on it, and those that hang on each other. No rows.
-
-MOST = 24
-"""Attributes that are drawn: those that tell most."""
+# The sentences that only the page has: the answer first, what its probabilities are worth, how to make it again.
 
 
-@dataclass(frozen=True)
-class Node:
-    """One attribute: what it is called, which table it opens, and how much it tells."""
-
-    name: str
-    card: str
-    bits: float
-
-
-def graph(model: Model) -> Graph | None:
-    """Of a model that is a graph; None for others."""
-    shape = model.shape()
-    return None if shape is None else graph_of(shape)
-
-
-def draw_graph(target: str, nodes: Sequence[Node], found: Graph) -> Chart:
-    """The target on the left, an arrow to each attribute, as thick as what it tells alone."""
-    high, gap, left, top = 26.0, 34.0, 214.0, 14.0
-    height = top + gap * len(nodes) + 6
-    middle, most = height / 2, max((n.bits for n in nodes), default=0.0) or 1.0
-    arcs = bool(found.arrows or found.blocks)
-    wide = 172.0 if arcs else 220.0
-    edges, boxes = [], []
-    place = {n.name: top + gap * k + high / 2 for k, n in enumerate(nodes)}
-    for node in nodes:
-        y = place[node.name]
-        thick = 1 + 5 * node.bits / most
-        edges.append(
-            f'<path class="edge" stroke-width="{at(thick)}" '
-            f'd="M122 {at(middle)}C170 {at(middle)} 166 {at(y)} {at(left)} {at(y)}"/>'
-        )
-        boxes.append(_box(left, y - high / 2, wide, high, node.name, node.card, 26 if wide > 200 else 20))
-    right = left + wide
-    for parent, child in found.arrows:
-        if parent in place and child in place:
-            a, b = place[parent], place[child]
-            bend = right + 14 + min(abs(b - a) * 0.25, 34)
-            edges.append(
-                f'<path class="edge link" marker-end="url(#tip)" d="M{at(right)} {at(a)}C{at(bend)} {at(a)} {at(bend)} '
-                f'{at(b)} {at(right + 5)} {at(b)}"/>'
-            )
-    for block in found.blocks:
-        ys = sorted(place[n] for n in block if n in place)
-        if len(ys) > 1:
-            edges.append(
-                f'<path class="edge link" d="M{at(right)} {at(ys[0])}h12V{at(ys[-1])}h-12'
-                + "".join(f"M{at(right + 12)} {at(y)}h-12" for y in ys[1:-1])
-                + '"/>'
-            )
-    boxes.append(_box(2, middle - 17, 120, 34, target, "target", 14, "target"))
-    tip = (
-        '<marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
-        '<path class="tip" d="M0 0L8 4L0 8z"/></marker>'
+def claim(lead: str, target: str = "", verb: str = "", figure: str = "", tail: str = "", bounds: str = "") -> Styled:
+    """The first thing that the page says; with one large figure, where there is one, within the sentence."""
+    if not figure:
+        return Styled(lead, markup=f'<span class="claim">{escape(lead)}</span>')
+    share = "<small>\N{NO-BREAK SPACE}%</small>" if figure.endswith(" %") else ""
+    large = escape(figure.removesuffix(" %")) + share
+    wide = f' <span class="interval">({tie(bounds)})</span>' if bounds else ""
+    words = f"{lead} {target} {verb} {figure} {tail}" + (f" ({bounds})" if bounds else "")
+    return Styled(
+        words,
+        markup=f'<span class="claim">{escape(lead)} <strong>{escape(target)}</strong> {verb}</span> '
+        f'<span class="figure">{large}</span> <span class="claim">{tail}{wide}</span>',
     )
-    label = f"The model as a graph: {target} and {len(nodes)} attributes that depend on it"
-    out = svg(440, height, label, f"<defs>{tip}</defs>" + "".join(edges) + "".join(boxes), "graph")
-    return Chart(out.replace('role="img"', 'role="group"', 1))
 
 
-def _box(x: float, y: float, wide: float, high: float, name: str, card: str, most: int, kind: str = "") -> str:
-    """A node that can be clicked, or reached by key."""
+def headline(record: Look) -> Styled:
+    """The answer: who predicts what, how often that is right on unseen rows, and how sure that is."""
+    target, learner = clean(record.target, 60), tables.learner_name(record)
+    if not record.attributes:
+        return claim(f"Only the class frequencies of {target} are known: no other column can be used.")
+    if record.decisions is not None:
+        return claim(f"{learner} decides on", target, "at a cost of", number(record.decisions.mean), "per unseen row")
+    right, bounds = percent(record.scores.accuracy), record.intervals.accuracy
+    wide = interval(bounds.low, bounds.high)
+    return claim(f"{learner} predicts", target, "correctly for", right, "of unseen rows", wide)
+
+
+def lead_sentences(record: Look) -> tuple[str, ...]:
+    """What must be known with the answer: what guessing gets, whether one column does as well, what else to believe."""
+    if not record.attributes:
+        return ()
+    if record.decisions is not None:
+        return tuple(tables.cost_sentence(record.decisions, tables.learner_name(record)).split("\n"))
+    first = " ".join(words for words in (tables.guess_sentence(record), tables.one_attribute_sentence(record)) if words)
+    after = (probability_sentence(record), infinity_sentence(record))
+    return tuple(words for words in (*tables.leak_sentences(record), first, *after) if words)
+
+
+def ladder(record: Look) -> tuple[Table, ...]:
+    """Accuracy of guessing, of the best single column, and of the learner; nothing where there is none."""
+    if not record.attributes or record.decisions is not None:
+        return ()
+    base, alone, own = record.baseline.accuracy, record.baselines.one_rule, record.scores.accuracy
+    guess = Styled(f"always {clean(record.baselines.guess, 40)}", "base")
+    rows: list[tuple[str, ...]] = [(guess, rung(base, None, None, "quiet"), percent(base))]
+    if alone is not None and record.baselines.one_attribute is not None and not tables.is_one_rule(record):
+        name = Styled(f"{clean(record.baselines.one_attribute, 40)} alone", "one")
+        rows.append((name, rung(alone.accuracy, None, None, "quiet"), percent(alone.accuracy)))
+    bounds = record.intervals.accuracy
+    drawn = rung(own, bounds.low, bounds.high, "accent")
+    rows.append((Styled(tables.learner_name(record), "own"), drawn, percent(own)))
+    note = "Accuracy on rows the model had not seen; the thin line is the 95 % interval."
+    return (Table(f"{note} {_learner_words(record)}", ("", "", "accuracy"), tuple(rows), style="ladder"),)
+
+
+def _learner_words(record: Look) -> str:
+    """Of which members a pool is made."""
+    model = record.model
+    if model is None or not model.members or not record.learner.startswith("Auto("):
+        return ""
+    names = list(dict.fromkeys(spoken_name(type(member.learner).__name__) for member in model.members))
+    return f"Auto chose {' and '.join(names) if len(names) < 3 else ', '.join(names)} by held-out rows."
+
+
+def probability_sentence(record: Look) -> str:
+    """What the probabilities are worth."""
+    one, two = record.scores.log_loss, record.baseline.log_loss
+    out = tables.qualification(record)
+    if not out and one is not None and two is not None:
+        out = f"Its probabilities beat the class frequencies too: log loss {one:.4f} against {two:.4f} bits per row."
+    return out
+
+
+def infinity_sentence(record: Look) -> str:
+    """Why a log loss is infinite, where one is."""
+    beside = {"the frequencies": record.baseline, "one attribute": record.baselines.one_rule}
+    beside |= {"naive Bayes": record.baselines.naive_bayes}
+    names = [name for name, scores in beside.items() if scores is not None and scores.log_loss is None]
+    if record.scores.log_loss is None:
+        names.insert(0, tables.learner_name(record))
+    if not names:
+        return ""
     return (
-        f'<g class="node {kind}" role="button" tabindex="0" data-card="{escape_text(card)}" '
-        f'aria-label="Table of {escape_text(name)}">'
-        f'<rect x="{at(x)}" y="{at(y)}" width="{at(wide)}" height="{at(high)}" rx="6"/>'
-        f'<text x="{at(x + wide / 2)}" y="{at(y + high / 2 + 4.5)}" text-anchor="middle">'
-        f"{escape_text(name, most)}</text></g>"
-    ).replace('node "', 'node"')
+        f"The log loss of {' and '.join(names)} is infinite: at least one row belongs to a class that was given "
+        "probability 0, for the most part because no row of that class was left to learn from."
+    )
+
+
+def rank_sentence(found: Ranking) -> str:
+    """How well rows of the class looked for rank above the others."""
+    area = found.roc.auc
+    wide = "" if area.low is None else f" (95 % interval: {tables.number_bounds(area, 3)})"
+    return (
+        f"A row of {clean(found.roc.of, 40)} ranks above a row of another class with probability "
+        f"{area.value:.3f}{wide}: the area under the ROC curve. By chance it would be 0.5."
+    )
+
+
+def reliability_sentence(found: Reliability) -> str:
+    """What the reliability curve comes to, and how it is drawn."""
+    drawn = "On the dashed line, what was said is what happened; larger dots stand for more rows, thin lines are 95 %"
+    return f"{tables.calibration_sentence(found)} {drawn} intervals."
+
+
+def plane_sentence(record: Look) -> str:
+    """How the picture of two numbers was made."""
+    found = record.plane
+    if found is None:
+        return ""
+    of = "all" if found.every else f"{plural(found.rows, 'row')} out of"
+    total = f"{number(found.rows)} rows that have both" if found.every else f"{number(record.rows)}"
+    return (
+        f"{clean(found.x, 40)} and {clean(found.y, 40)}, the two most telling numbers. Ellipses mark one and two "
+        f"standard deviations of a class; thin lines are contours of the density of all rows. Drawn from {of} {total}."
+    )
+
+
+def facts(record: Look, version: str) -> tuple[tuple[str, str], ...]:
+    """What must be known to make the page again."""
+    left = f" ({plural(record.left_out, 'row')} left out)" if record.left_out else ""
+    return (
+        ("data", f"{clean(record.source, 120)}: {plural(record.rows, 'row')}{left}"),
+        ("learner", clean(learner_settings(record.model.learner) if record.model is not None else record.learner, 300)),
+        ("cross-validation", dealing_words(record.dealing)),
+        ("likely", version or "not told"),
+    )
+
+
+def dealing_words(dealing: Dealing) -> str:
+    """How rows were dealt to folds.
+
+    >>> dealing_words(Dealing(10, 0)), dealing_words(Dealing(5, 1, 2, "group", "patient"))
+    ('10 folds, stratified; seed 0', '5 folds, rows with the same patient in one, 2 times; seed 1')
+    """
+    by = clean(dealing.dealt_by, 40)
+    if dealing.dealt == "leave-one-out":
+        return "each row left out in turn"
+    if dealing.dealt == "content":
+        return "held-out rows, chosen by a hash of their content"
+    if dealing.dealt == "time":
+        return f"{dealing.folds} parts in the order of {by}, each predicted from the rows before it"
+    how = "stratified" if dealing.dealt == "stratified" else f"rows with the same {by} in one"
+    often = f", {dealing.repeats} times" if dealing.repeats > 1 else ""
+    return f"{dealing.folds} folds, {how}{often}; seed {dealing.seed}"
+
+
+def model_facts(model: Model, version: str) -> tuple[tuple[str, str], ...]:
+    """What a model was made by."""
+    return (
+        ("rows", number(model.summary.rows)),
+        ("learner", learner_settings(model.learner)),
+        ("likely", version or "not told"),
+    )
+
+
+def fit_options(model: Model) -> list[str]:
+    """What `likely fit` must be told so that the same learner learns: nothing, where it is what learns unasked."""
+    learner = model.learner
+    if is_unasked(learner, model.summary):
+        return []
+    out = ["--learner", type(learner).__name__]
+    for name, value in changed_settings(learner).items():
+        out += ["--set", f"{name}={toml_value(value)}"]
+    return out
+
+
+def python(record: Look) -> str:
+    """The same by Python."""
+    learner, dealing, model = "", record.dealing, record.model
+    name = "" if model is None else type(model.learner).__name__
+    # Auto is named where folds were asked for: unasked it is judged by the rows that it holds out itself.
+    as_asked = model is not None and name != "Auto" and repr(model.learner) == record.learner
+    unasked = as_asked and model is not None and is_unasked(model.learner, model.summary)
+    if model is not None and dealing.dealt != "content" and not unasked:
+        said = changed_settings(model.learner)
+        learner = f", likely.{name}({', '.join(f'{k}={v!r}' for k, v in said.items())})"
+    learner = learner if len(learner) < 300 else ", learner"
+    own = dealing.folds != 10 and dealing.dealt not in ("leave-one-out", "content")
+    folds = f", folds={dealing.folds}" if own else ""
+    folds += f", seed={dealing.seed}" if dealing.seed else ""
+    folds += f", repeats={dealing.repeats}" if dealing.repeats > 1 else ""
+    by = {"group": f", group={dealing.dealt_by!r}", "time": f", time={dealing.dealt_by!r}",
+          "leave-one-out": ", leave_one_out=True"}.get(dealing.dealt, "")  # fmt: skip
+    source, target = shown(record.source, 200), repr(record.target)
+    return f"import likely\nfound = likely.look({source}, {target}{learner}{folds}{by})"
 
 
 # The sections of the page below its first screen: each a question, with sentences, tables and charts. No rows.
 
 MOST_COLUMNS, MOST_CLASSES, MOST_ATTRIBUTES = 400, 60, 30
 MOST_NOTES, MOST_EXHIBITS, MOST_LINES, MOST_NAMED = 40, 6, 30, 12
+OPEN_COLUMNS = 20
+"""Up to so many columns, the list of them is open."""
 MAPS, MAP_STEPS = 3, 6
 """Pairs that are drawn, and in how many steps of each attribute."""
-REPRODUCE = Section("reproduce", "Reproduce", "Reproduce this page")
+KEPT = (
+    "This file holds counts and probabilities, and no row of the table. It does hold names and numbers from it: levels "
+    "and words with how often they occur, and single numbers such as the least and the greatest. --least-count leaves "
+    "out rare names. It makes no network requests."
+)
+LINKED = (
+    "Attributes are independent given the class, except where linked. The thicker the line, the more the attribute "
+    "reveals alone. Choose a box to see its table."
+)
 
 
-@dataclass(frozen=True)
-class PlaneView:
-    """The picture of two numbers: which colour is which class, and what learners name where."""
-
-    key: tuple[tuple[str, str], ...]
-    regions: tuple[tuple[str, Chart], ...]
+def notes_of(sentences: Iterable[str]) -> tuple[str, ...]:
+    """Sentences in small print, each a paragraph."""
+    return tuple(Styled(words, "note") for words in sentences)
 
 
-def present_whatif(model: Model | None) -> Section | None:
-    """The controls; none where there is nothing to predict."""
+def list_of(sentences: Sequence[str], style: str = "notes") -> tuple[Document, ...]:
+    """Sentences as a list; none where there are none."""
+    return (Document("", tuple(sentences), style=style),) if sentences else ()
+
+
+def present_whatif(model: Model | None, refused: str = "") -> Document | None:
+    """The controls, or why there are none; nothing where there is nothing to predict."""
     if model is None or model.schema.target is None or len(model.classes) < 2:
         return None
-    return Section("whatif", "What if", "What if")
+    return Document("What if", notes_of([refused]) if refused else (Document("", style="whatif"),), "whatif", "What if")
 
 
-def present_bits(record: Look, keys: dict[str, str]) -> Section | None:
+def present_bits(record: Look, keys: dict[str, str]) -> Document | None:
     """What each attribute reveals by itself; those that reveal nothing are only named."""
     if not record.attributes:
         return None
@@ -140,7 +270,8 @@ def present_bits(record: Look, keys: dict[str, str]) -> Section | None:
     table = tables.attribute_table(record, keys, steps[-1]).first(len(telling))
     marks = steps[:: max(1, (len(steps) - 1) // 2)]
     axis = scale([(s / steps[-1], f"{s:g}" + (" bits" if s == marks[-1] else "")) for s in marks])
-    table = replace(table, title="", header=(*table.header[:-1], axis)).first(MOST_ATTRIBUTES)
+    table = replace(table, title="Bits of each attribute", header=(*table.header[:-1], axis), style="bits")
+    table = table.first(MOST_ATTRIBUTES)
     notes = []
     if len(telling) > MOST_ATTRIBUTES:
         notes.append(f"{len(telling) - MOST_ATTRIBUTES} more attributes reveal less.")
@@ -151,12 +282,13 @@ def present_bits(record: Look, keys: dict[str, str]) -> Section | None:
         f"How much each attribute reveals on its own, of the {record.entropy:.3f} bits of uncertainty about the class "
         "of a row. Attributes can overlap, so their bits do not add up."
     )
-    found = (table, tables.evidence_table(record)) if telling else (tables.evidence_table(record),)
-    title = "Which attributes reveal most"
-    return Section("bits", "Most telling", title, (words,), tuple(t for t in found if t.rows), notes=tuple(notes))
+    strongest = replace(tables.evidence_table(record), style="wide")
+    first, *rest = [t for t in (*((table,) if telling else ()), strongest) if t.rows] or [None]
+    parts = (words,) if first is None else (words, first, *notes_of(notes), *rest)
+    return Document("Which attributes reveal most", parts, "bits", "Most telling")
 
 
-def present_attributes(cards: tuple[Card, ...], classes: tuple[str, ...]) -> Section | None:
+def present_attributes(cards: tuple[Card, ...], classes: tuple[str, ...]) -> Document | None:
     """The cards, with what their bits mean; those that say nothing are only named."""
     if not cards:
         return None
@@ -168,14 +300,23 @@ def present_attributes(cards: tuple[Card, ...], classes: tuple[str, ...]) -> Sec
         words += f" Above zero it speaks for {other}, below for {one}."
     elif len(classes) > 2:
         words += " The class that a value says most about is named; it is weighed against all others together."
-    quiet = [card.name for card in cards if card.quiet]
-    notes: tuple[str, ...] = ()
-    if quiet:
-        notes = (f"{plural(len(quiet), 'attribute')} say{'s' * (len(quiet) == 1)} nothing: {', '.join(quiet)}.",)
-    return Section("attributes", "Attributes", "What each attribute says", (words,), notes=notes)
+    clear = [card for card in cards if not card.quiet and not card.faint]
+    shown = [
+        replace(card.document, style="card open" if k < OPEN_CARDS and not card.silent else "card")
+        for k, card in enumerate(clear)
+    ]
+    faint = tuple(replace(card.document, style="card") for card in cards if card.faint and not card.quiet)
+    if faint:
+        verbs = ("attribute reveals", "counts") if len(faint) == 1 else ("attributes reveal", "count")
+        title = f"{len(faint)} {verbs[0]} nothing alone, and {verbs[1]} only beside the others"
+        shown.append(Document(title, faint, style="fold"))
+    quiet = [str(card.document.headline) for card in cards if card.quiet]
+    notes = [f"{plural(len(quiet), 'attribute')} say{'s' * (len(quiet) == 1)} nothing: {', '.join(quiet)}."]
+    parts: tuple[Part, ...] = (words, *shown, *(notes_of(notes) if quiet else ()))
+    return Document("What each attribute says", parts, "attributes", "Attributes")
 
 
-def present_pairs(model: Model) -> Section | None:
+def present_pairs(model: Model) -> Document | None:
     """What several attributes say together: the strongest pairs as maps, and all by strength."""
     found = term_tables(model)[1:]
     if not found:
@@ -196,11 +337,16 @@ def present_pairs(model: Model) -> Section | None:
     elif charts:
         words += " A map shows the class its pair says most about."
     notes = (NOT_APART,) if any(len(names) > 2 for names in model.term_strengths()) else ()
-    title = "What attributes say together"
-    return Section("together", "Interactions", title, (words,), tuple(tables_), tuple(charts), notes)
+    parts = (words, *chart_parts(charts), *tables_, *list_of(notes))
+    return Document("What attributes say together", parts, "together", "Interactions")
 
 
-def present_confusion(record: Look) -> Section | None:
+def chart_parts(charts: Sequence[Chart]) -> tuple[Part, ...]:
+    """Charts as parts of a document: several stand side by side."""
+    return (Document("", tuple(charts), style="charts"),) if len(charts) > 1 else tuple(charts)
+
+
+def present_confusion(record: Look) -> Document | None:
     """Which classes are taken for which."""
     if record.decisions is not None or not any(map(any, record.confusion)):
         return None
@@ -220,30 +366,34 @@ def present_confusion(record: Look) -> Section | None:
     if len(names) > 2:
         held.insert(1, tables.error_table(record))
     sentences = (words,) if matrix.rows or charts else ()
-    return Section("confusion", "Errors", "Right and wrong", sentences, tuple(t for t in held if t.rows), charts)
+    found = [t for t in held if t.rows]
+    if found and not charts:
+        found[0] = replace(found[0], style="confusion")
+    maps = tuple(Document("Confusion map", (chart,), style="scroll") for chart in charts)
+    return Document("Right and wrong", (*sentences, *maps, *found), "confusion", "Errors")
 
 
-def present_ranks(record: Look) -> Section | None:
+def present_ranks(record: Look) -> Document | None:
     """ROC, precision and recall of the class looked for."""
     ranking = record.trust.rankings.get(record.trust.positive)
     if ranking is None:
         return None
-    lift, words = tables.lift_table(record), (answers.rank_sentence(ranking),)
-    charts = roc(ranking), precision_recall(ranking)
-    return Section("ranks", "Ranking", "How well it ranks", words, (lift,) if lift.rows else (), charts)
+    lift, charts = tables.lift_table(record), chart_parts((roc(ranking), precision_recall(ranking)))
+    parts = (rank_sentence(ranking), *charts, *((lift,) if lift.rows else ()))
+    return Document("How well it ranks", parts, "ranks", "Ranking")
 
 
-def present_reliability(record: Look) -> Section | None:
+def present_reliability(record: Look) -> Document | None:
     """What was said against what happened."""
     curves = record.trust.calibration
     if not curves or not curves[0].bins:
         return None
-    words, table = answers.reliability_sentence(curves[0]), tables.calibration_table(record)
-    title = "Can its probabilities be trusted?"
-    return Section("reliability", "Calibration", title, (words,), (table,), (reliability(curves[0]),))
+    words, table = reliability_sentence(curves[0]), tables.calibration_table(record)
+    parts = (words, reliability(curves[0]), table)
+    return Document("Can its probabilities be trusted?", parts, "reliability", "Calibration")
 
 
-def present_learning(curve: Curve, learner: str) -> Section | None:
+def present_learning(curve: Curve, learner: str) -> Document | None:
     """The learning curve; where it is not that of the page's own learner, that is said first."""
     from likely.present.report.evaluation import present_curve
 
@@ -253,10 +403,10 @@ def present_learning(curve: Curve, learner: str) -> Section | None:
     words = present_curve(curve).remarks
     if curve.learner != learner:
         words = ("The curve is that of naive Bayes, which is quick to learn; --study draws this model's own.", *words)
-    return Section("learning", "Learning curve", "What more rows would bring", words, charts=charts)
+    return Document("What more rows would bring", (*words, *chart_parts(charts)), "learning", "Learning curve")
 
 
-def present_comparison_of(found: Comparison) -> Section | None:
+def present_comparison_of(found: Comparison) -> Document | None:
     """The same rows predicted by other learners."""
     from likely.present.report.evaluation import present_comparison
 
@@ -265,88 +415,74 @@ def present_comparison_of(found: Comparison) -> Section | None:
         return None
     losses = [one.scores.log_loss for one in found.learners if one.scores is not None and one.intervals is not None]
     most = max((loss for loss in losses if loss is not None), default=1.0) or 1.0
-    bars = [Bar((loss or 0.0) / most) for loss in losses]
-    table = report.tables[0].with_column("log loss: shorter is better", bars)
+    bars = [bar_cell((loss or 0.0) / most) for loss in losses]
+    table = replace(report.tables[0].with_column("log loss: shorter is better", bars), style="wide")
     words = "All on the same folds, best log loss first."
-    return Section("comparison", "Other learners", "Other learners", (words,), (table,), notes=report.remarks)
+    return Document("Other learners", (words, table, *list_of(report.remarks)), "comparison", "Other learners")
 
 
-def present_warnings(warnings: tuple[str, ...], notes: tuple[str, ...]) -> Section | None:
+def present_warnings(warnings: tuple[str, ...], notes: tuple[str, ...]) -> Document | None:
     """What to beware of."""
     if not warnings and not notes:
         return None
-    return Section("warnings", "Warnings", "Read before relying on this", warnings, notes=notes[:MOST_NOTES])
+    parts = (*list_of(warnings, "warnings"), *list_of(notes[:MOST_NOTES]))
+    return Document("Read before relying on this", parts, "warnings", "Warnings")
 
 
-def present_columns(table: Table) -> Section | None:
+def present_columns(table: Table) -> Document | None:
     """How each column was read."""
     if not table.rows:
         return None
-    rest = len(table.rows) - MOST_COLUMNS
-    notes = (f"{rest} more columns are not listed.",) if rest > 0 else ()
-    title = "How each column was read"
-    return Section("columns", "Columns", title, tables=(table.first(MOST_COLUMNS),), notes=notes)
+    rest, few = len(table.rows) - MOST_COLUMNS, table.first(MOST_COLUMNS)
+    style = "fold open" if len(few.rows) <= OPEN_COLUMNS else "fold"
+    fold = Document(f"{len(few.rows)} columns", (replace(few, style="wide"),), style=style)
+    notes = notes_of([f"{rest} more columns are not listed."] if rest > 0 else [])
+    return Document("How each column was read", (fold, *notes), "columns", "Columns")
 
 
 def present_network(
-    model: Model | None, target: str, keys: dict[str, str], bits: dict[str, float]
-) -> tuple[Chart | None, Section | None]:
+    model: Model | None, target: str, classes: Table, keys: dict[str, str], bits: dict[str, float]
+) -> Document | None:
     """The graph, where the model is one, and tables of what it believes as a whole. `keys` are those of the cards."""
     if model is None:
-        return None, None
-    found, drawn, notes = graph(model), None, tuple[str, ...]()
-    if found is not None and keys:
-        nodes = [Node(name, key, bits.get(name, 0.0)) for name, key in keys.items() if name in found.names][:MOST]
-        drawn, more = draw_graph(clean(target, 60), nodes, found), len(found.names) - len(nodes)
-        notes = (f"{more} more attributes are not drawn.",) if more else ()
-    apart = {e.title for text in model.texts for e in text.exhibits(model.classes)}
-    held = [exhibit_table(e).first(MOST_LINES) for e in model.exhibits()[:MOST_EXHIBITS] if e.title not in apart]
-    if drawn is None and not held:
-        return None, None
-    return drawn, Section("graph", "Model", "The model", tables=tuple(held), notes=notes)
-
-
-def present_plane(record: Look) -> Section | None:
-    """The picture of two numbers."""
-    if record.plane is None:
         return None
-    words, charts = (answers.plane_sentence(record),), (landscape(record.plane),)
-    return Section("plane", "Two numbers", "Two numbers", words, charts=charts)
+    found, drawn = graph(model), tuple[Part, ...]()
+    if found is not None and keys:
+        nodes = [(name, key, bits.get(name, 0.0)) for name, key in keys.items() if name in found.names][:MOST_NODES]
+        chart, more = draw_graph(clean(target, 60), nodes, found), len(found.names) - len(nodes)
+        box, beside = Document("", (chart,), style="graph-box"), Document("", (classes,), "target", style="template")
+        drawn = (LINKED, box, beside, *notes_of([f"{more} more attributes are not drawn."] if more else []))
+    apart = {e.title for text in model.texts for e in text.exhibits(model.classes)}
+    exhibits = [exhibit_table(e).first(MOST_LINES) for e in model.exhibits()[:MOST_EXHIBITS] if e.title not in apart]
+    parts = (*drawn, *(replace(table, style="wide") for table in exhibits))
+    return Document("The model", parts, "graph", "Model") if parts else None
 
 
-def view_plane(record: Look) -> PlaneView:
-    """Its key, and the regions of learners."""
+def present_plane(record: Look) -> Document | None:
+    """The picture of two numbers."""
     plane = record.plane
-    assert plane is not None
-    key = tuple((colour(k), clean(c, 40)) for k, c in zip(plane.codes, plane.classes, strict=True))
-    return PlaneView(key, regions(plane))
+    if plane is None:
+        return None
+    names = [clean(c, 40) for c in plane.classes]
+    dots = (
+        f'<span class="keyed"><span class="dot {colour(k)}"></span>{escape(name)}</span>'
+        for k, name in zip(plane.codes, names, strict=True)
+    )
+    key = Styled(", ".join(names), "key", "".join(dots))
+    drawn = tuple(Document(name, (chart,)) for name, chart in regions(plane))
+    by_learner = (Document("Which class each learner predicts where", drawn, style="regions"),) if drawn else ()
+    parts: tuple[Part, ...] = (plane_sentence(record), key, landscape(plane), *by_learner)
+    return Document("Two numbers", parts, "plane", "Two numbers")
 
 
-# Everything the page shows, in order: the first screen and the sections, of a first look or of a model. No rows.
+def present_origin(programs: Sequence[str], facts: tuple[tuple[str, str], ...]) -> Document:
+    """What makes the page again (a command, a program), and how it was made."""
+    made = Table("", ("", ""), facts, style="facts")
+    written = tuple(Styled(program, "code") for program in programs if program)
+    return Document("Reproduce this page", (*written, made, Styled(KEPT, "note")), "reproduce", "Reproduce")
 
 
-@dataclass(frozen=True)
-class Contents:
-    """What the template sets. Words are not escaped here: the template does that."""
-
-    title: str
-    eyebrow: str
-    headline: Headline
-    sections: tuple[Section, ...]
-    classes: Table
-    ladder: tuple[Rung, ...] = ()
-    """From guessing to the learner."""
-    ladder_note: str = ""
-    cards: tuple[Card, ...] = ()
-    two: tuple[str, ...] = ()
-    """The classes, where there are two."""
-    graph: Chart | None = None
-    plane: PlaneView | None = None
-    facts: tuple[tuple[str, str], ...] = ()
-    """How it was made, by name."""
-    programs: tuple[str, ...] = ()
-    """What makes it again: a command, a program."""
-    whatif_refused: str = ""
+# The page as one document: its size, its claim, then the sections, of a first look or of a model. No rows.
 
 
 def look_contents(
@@ -355,17 +491,17 @@ def look_contents(
     comparison: Comparison | None = None,
     command: str = "",
     version: str = "",
-) -> Contents:
-    """The page of a first look."""
+    refused: str = "",
+) -> Document:
+    """The page of a first look; `refused` says why there is no what-if, where there is none."""
     model = record.model
     told = {a["name"]: a for a in record.attributes}
     cards = () if model is None else make_cards(model, list(told), told)
-    keys = {name: c.key for name, c in zip(told, cards, strict=False) if not c.quiet}
-    classes = _classes(record.classes)
-    drawn, network = present_network(model, record.target, keys, {name: a["bits"] for name, a in told.items()})
+    keys = {name: c.document.key for name, c in zip(told, cards, strict=False) if not c.quiet}
+    classes, bits = _classes(record.classes), {name: a["bits"] for name, a in told.items()}
     sections = [
-        Section("answer", "Result", "Result", answers.lead_sentences(record), (tables.score_table(record), classes)),
-        present_whatif(model),
+        present_answer(record, classes),
+        present_whatif(model, refused),
         present_bits(record, keys),
         present_attributes(cards, tuple(record.classes)),
         None if model is None else present_pairs(model),
@@ -376,71 +512,55 @@ def look_contents(
         None if comparison is None else present_comparison_of(comparison),
         present_warnings(record.warnings, record.notes),
         present_columns(tables.column_table(record.columns)),
-        network,
+        present_network(model, record.target, classes, keys, bits),
         present_plane(record),
-        REPRODUCE,
+        present_origin((command, python(record)), facts(record, version)),
     ]
-    return Contents(
-        title=f"{clean(record.target, 80)} in {clean(record.source, 80)}",
-        eyebrow=size(record),
-        headline=answers.headline(record),
-        sections=tuple(s for s in sections if s is not None),
-        classes=classes,
-        ladder=answers.ladder(record),
-        ladder_note=answers.ladder_note(record),
-        cards=cards,
-        two=_two(tuple(record.classes)),
-        graph=drawn,
-        plane=None if record.plane is None else view_plane(record),
-        facts=answers.facts(record, version),
-        programs=tuple(p for p in (command, answers.python(record)) if p),
-    )
+    title = f"{clean(record.target, 80)} in {clean(record.source, 80)}"
+    return Document(title, (size(record), headline(record), *(s for s in sections if s is not None)))
 
 
-def model_contents(model: Model, command: str = "", version: str = "") -> Contents:
+def present_answer(record: Look, classes: Table) -> Document:
+    """What guessing gets, the ladder from there to the learner, and the scores."""
+    first, *after = lead_sentences(record) or ("",)
+    lead = (Styled(first, "lead"), *(Styled(words, "after") for words in after)) if first else ()
+    count = len(record.warnings)
+    warned = f"{count} {'warning' if count == 1 else 'warnings'}"
+    call = Styled(f"Read {warned} first.", "callout", f'Read <a href="#warnings">{warned}</a> first.')
+    scores = Document("", (tables.score_table(record), classes), style="two")
+    parts: tuple[Part, ...] = (*lead, *ladder(record), *((call,) if count else ()), scores)
+    return Document("Result", parts, "answer", "Result", "quiet")
+
+
+def model_contents(model: Model, command: str = "", version: str = "", refused: str = "") -> Document:
     """The page of a model alone: what it believes, without what only rows could tell."""
     target = "a density" if model.schema.target is None else model.schema.target.name
     order = [c.name for c in model.schema.attributes if c.name in model.summary.columns]
     cards = make_cards(model, order, {})
     weights = dict(zip(model.classes, model.summary.total.floats().tolist(), strict=True))
     classes = _classes(weights)
-    keys = {n: c.key for n, c in zip(order, cards, strict=False) if not c.quiet}
-    drawn, network = present_network(model, target, keys, {})
+    keys = {n: c.document.key for n, c in zip(order, cards, strict=False) if not c.quiet}
     sections = [
-        Section("classes", "Classes", "Classes", tables=(classes,)),
-        present_whatif(model),
+        Document("Classes", (classes,), "classes", "Classes"),
+        present_whatif(model, refused),
         present_attributes(cards, model.classes),
         present_pairs(model),
         present_warnings((), model.notes),
         present_columns(tables.column_table(model.schema.columns)),
-        network,
-        REPRODUCE,
+        present_network(model, target, classes, keys, {}),
+        present_origin((command,), model_facts(model, version)),
     ]
     rows = weighed_rows(model.summary.rows, float(model.summary.total.floats().sum()))
-    size = f"{rows}, {plural(len(model.classes), 'class')}"
-    return Contents(
-        title=f"A model of {clean(target, 80)}",
-        eyebrow=f"{size}, {plural(len(order), 'attribute')}",
-        headline=Headline(f"A model of {clean(target, 80)}"),
-        sections=tuple(s for s in sections if s is not None),
-        classes=classes,
-        cards=cards,
-        two=_two(model.classes),
-        graph=drawn,
-        facts=answers.model_facts(model, version),
-        programs=(command,) if command else (),
-    )
-
-
-def _two(classes: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(clean(c, 40) for c in classes) if len(classes) == 2 else ()
+    size = f"{rows}, {plural(len(model.classes), 'class')}, {plural(len(order), 'attribute')}"
+    title = f"A model of {clean(target, 80)}"
+    return Document(title, (size, claim(title), *(s for s in sections if s is not None)))
 
 
 def _classes(weights: Mapping[str, float]) -> Table:
     """The shares of the classes, with bars in the colours of the classes; many are sorted, and cut."""
     most, each = max(weights.values(), default=0.0) or 1.0, list(weights.values())
     hues, order, names = class_colours(each), frequent_first(each), list(weights)
-    bars = [Bar(each[k] / most, kind=f"{hues[k]} fill") for k in order]
+    bars = [bar_cell(each[k] / most, kind=f"{hues[k]} fill") for k in order]
     out, rest = (
         tables.share_table({names[k]: each[k] for k in order}).with_column("", bars),
         len(weights) - MOST_CLASSES,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from likely.evaluate.attributes.redundancy import chance
 from likely.evaluate.drift.changes import Amount, Change, Changes
 from likely.evaluate.drift.tables import Difference, Drift
-from likely.machinery.words import clean, duration, moment, number, percent, plural
-from likely.present.sections import Report, Table
+from likely.machinery.words import chance, clean, duration, moment, number, percent, plural
+from likely.present.document import Document, Table
 
 MOST, MOST_OF_TABLES = 10, 20
 """Attributes that changed, of two models and of two tables."""
@@ -17,7 +16,7 @@ MOST_CLASSES = 20
 NOTHING = "No significant change."
 
 
-def present_difference(found: Difference, one: str, two: str, everything: bool = False) -> Report:
+def present_difference(found: Difference, one: str, two: str, everything: bool = False) -> Document:
     """What the two assume differently, then what changed in what they learned."""
     assumed, tables = "", tuple[Table, ...]()
     if found.assumptions is not None and not found.assumptions:
@@ -29,12 +28,12 @@ def present_difference(found: Difference, one: str, two: str, everything: bool =
     if found.same_sums:
         assumed = f"{assumed}\nTheir sums are identical, to the last bit.".strip()
     if found.changes is None:
-        return Report(assumed, tables)
+        return Document(assumed, tables)
     rest = present_changes(found.changes, one, two, everything)
-    return Report(f"{assumed}\n{rest.headline}".strip(), (*tables, *rest.tables), rest.remarks)
+    return Document(f"{assumed}\n{rest.headline}".strip(), (*tables, *rest.parts))
 
 
-def present_changes(record: Changes, one: str = "one", two: str = "two", everything: bool = False) -> Report:
+def present_changes(record: Changes, one: str = "one", two: str = "two", everything: bool = False) -> Document:
     """A verdict, the classes, the attributes that changed, and which of their values did."""
     before, after = clean(one, 30), clean(two, 30)
     count = len(record.significant)
@@ -52,10 +51,10 @@ def present_changes(record: Changes, one: str = "one", two: str = "two", everyth
         tables.append(Table("Attributes", header, rows, frozenset({1})))
         tables += [t for c in picked if (t := _values_of(c, before, after)) is not None]
     headline = f"{_sizes(record, before, after)}\n{verdict}"
-    return Report(headline, tuple(tables), _change_remarks(record, before, after, count - len(picked)))
+    return Document(headline, (*tables, *_change_remarks(record, before, after, count - len(picked))))
 
 
-def present_drift(record: Drift, everything: bool = False) -> Report:
+def present_drift(record: Drift, everything: bool = False) -> Document:
     """A verdict, the classes, each attribute that changed, and which of its values did."""
     found, before, after = record.changes, clean(record.one, 30), clean(record.two, 30)
     if before == after:
@@ -71,7 +70,7 @@ def present_drift(record: Drift, everything: bool = False) -> Report:
         values = _values(record, shown, before, after)
         tables += [values] if values.rows else []
     headline = f"{_sizes(found, before, after)}\n{_verdict(record)}"
-    return Report(headline, tuple(tables), _drift_remarks(record, before, after, len(both) - len(shown)))
+    return Document(headline, (*tables, *_drift_remarks(record, before, after, len(both) - len(shown))))
 
 
 # -- what both show -----------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from likely.errors import shown
-from likely.evaluate.attributes.redundancy import FAR, REPEATED_BY_CHANCE, RepeatedPair, chance
+from likely.evaluate.attributes.redundancy import FAR, REPEATED_BY_CHANCE, RepeatedPair
 from likely.evaluate.compare import Compared, Comparison, Counted, RepeatChange, Repeats
 from likely.evaluate.curve import Curve, Point, Trend
 from likely.evaluate.doctor import Checkup
@@ -11,11 +11,11 @@ from likely.evaluate.scores.intervals import Measure
 from likely.evaluate.scores.scores import is_better
 from likely.evaluate.troubles.columns import CHANCE
 from likely.evaluate.troubles.rows import Suspect
-from likely.machinery.words import clean, number, percent, plural
+from likely.machinery.words import chance, clean, number, percent, plural
 from likely.present.charts.drawing import Chart, stacked_charts
 from likely.present.charts.lines import learning
+from likely.present.document import Document, Table, bar_cell, numbers_from
 from likely.present.report.look import folds_title, loss_bits, number_bounds, share_bounds
-from likely.present.sections import Bar, Report, Table, numbers_from
 from likely.table.infer import type_option
 
 # What `likely doctor` says, as small tables and remarks. Knows the record, no rows.
@@ -24,7 +24,7 @@ MOST_FINDINGS = 12
 MOST_EXAMPLES = 5
 
 
-def present_checkup(record: Checkup, everything: bool = False) -> Report:
+def present_checkup(record: Checkup, everything: bool = False) -> Document:
     """A verdict, then suspects and contradictions row by row; what else was found, grave first, as remarks."""
     where = f"{clean(record.target)} in {clean(record.source)}: {plural(record.rows, 'row')}"
     where += f", {plural(len(record.classes), 'class')}, {plural(len(record.attributes), 'attribute')}."
@@ -45,7 +45,7 @@ def present_checkup(record: Checkup, everything: bool = False) -> Report:
         remarks.append(f"{rows} no class or no weight and were not checked.")
     if record.suspects:
         remarks.append("An improbable class is not necessarily wrong: the row may be rare, or the model overconfident.")
-    return Report(f"{where}\n{verdict}", tuple(t for t in tables if t.rows), tuple(remarks))
+    return Document(f"{where}\n{verdict}", (*(t for t in tables if t.rows), *remarks))
 
 
 def _suspects(record: Checkup) -> Table:
@@ -124,7 +124,7 @@ MOST_NOTES = 3
 TOLD_APART = 0.05
 
 
-def present_comparison(record: Comparison) -> Report:
+def present_comparison(record: Comparison) -> Document:
     """What `likely compare` says."""
     rows, refused = [], []
     unanswered = any(one.scores is not None and one.scores.unclassified for one in record.learners)
@@ -146,7 +146,7 @@ def present_comparison(record: Comparison) -> Report:
     odd = [clean(one.name) for one in record.learners if not one.proper]
     told = [f"{name} outputs scores, not probabilities, so its log loss is not comparable." for name in odd]
     told += [f"{clean(one.name)}: {note}" for one in record.learners for note in one.notes[:MOST_NOTES]]
-    return Report(headline, tables, (*_explained(record), *record.notes, *told, *refused))
+    return Document(headline, (*tables, *_explained(record), *record.notes, *told, *refused))
 
 
 def _told_apart(one: Compared) -> str:
@@ -191,7 +191,7 @@ BAR = 16
 MOST_REMARKS = 3
 
 
-def present_curve(record: Curve) -> Report:
+def present_curve(record: Curve) -> Document:
     """What `likely curve` prints."""
     last = record.points[-1]
     where = f"{clean(record.target)} in {clean(record.source)}: {plural(record.rows, 'row')}"
@@ -207,7 +207,7 @@ def present_curve(record: Curve) -> Report:
     notes = [*record.notes[:MOST_REMARKS]]
     if len(record.notes) > MOST_REMARKS:
         notes.append(f"Not shown: {plural(len(record.notes) - MOST_REMARKS, 'note')}; --json has them.")
-    return Report(headline, tuple(tables), (*_outlook(record), *_reasons(record), *notes))
+    return Document(headline, (*tables, *_outlook(record), *_reasons(record), *notes))
 
 
 def _guessing(last: Point) -> str:
@@ -332,8 +332,8 @@ def draw_curve(record: Curve) -> Chart:
     return stacked_charts(learning(record), f"Learning curve of {clean(record.target)} in {clean(record.source)}", told)
 
 
-def _bar(share: float) -> Bar:
-    return Bar(share, BAR)
+def _bar(share: float) -> str:
+    return bar_cell(share, BAR)
 
 
 def _between(measure: Measure, scale: float, digits: int) -> str:
@@ -368,13 +368,13 @@ def _rows(point: Point) -> str:
 # What `likely repeats` says, as small tables. Knows the record, no rows.
 
 
-def present_repeats(record: Repeats, everything: bool = False) -> Report:
+def present_repeats(record: Repeats, everything: bool = False) -> Document:
     """A verdict, the pairs, and for each of the worst what would change."""
     where = f"{clean(record.target)} in {clean(record.source)}: {plural(record.rows, 'row')}"
     matter = [p for p in record.pairs if p.matters]
     looked = plural(len(record.pairs), "pair")
     if not record.pairs:
-        return Report(f"{where}.\nThere are no two attributes to compare.")
+        return Document(f"{where}.\nThere are no two attributes to compare.")
     headline = f"{where}, {looked} of attributes checked.\n" + (
         f"{plural(len(matter), 'pair')} {'is' if len(matter) == 1 else 'are'} "
         + (
@@ -421,7 +421,7 @@ def present_repeats(record: Repeats, everything: bool = False) -> Report:
             f"{REPEATED_BY_CHANCE:g} (Holm, over all pairs) and the odds are off by {FAR:g} bits or more "
             "(1 bit is a factor of 2)."
         )
-    return Report(headline, tables, tuple(remarks))
+    return Document(headline, (*tables, *remarks))
 
 
 def _same(pair: RepeatedPair) -> str:

@@ -18,8 +18,8 @@ from likely.apply.explain.sureness import Sureness
 from likely.apply.predict import Scored
 from likely.machinery.words import clean, finite, number, plural
 from likely.models.working.records import LogBase, Style, Working
+from likely.present.document import Document, Passage, Table
 from likely.present.report.model import exhibit_table
-from likely.present.sections import Passage, Report, Table
 from likely.sums import state
 
 # Tables of words for `likely explain`: a ledger, its working and what would change the decision. Computes nothing.
@@ -32,12 +32,12 @@ def present_ledger(
     everything: bool = False,
     sure: Sureness | str | None = None,
     base: LogBase = "10",
-) -> Report:
+) -> Document:
     """What `likely explain` says; `sure` is how sure the number is, or a sentence why that cannot be said."""
-    found = words.lines(ledger, everything)
+    header, *rows = words.lines(ledger, everything)
     of, against = words.sides(ledger)
     title = f"Evidence for {of} (to the right) against {against}"
-    tables = [Table(title, found.header, found.rows, found.right)]
+    tables = [Table(title, header, tuple(rows), words.RIGHT)]
     remarks = list(words.remarks(ledger, everything))
     if working is not None and ledger.working is not None:
         tables += working_tables(ledger.working, working, base)
@@ -53,7 +53,7 @@ def present_ledger(
         remarks.append(sure)
     elif sure is not None and ledger.best is not None:
         headline += f"\nUncertainty ({100 * sure.level:g} % interval): {sure.words(ledger.best)}."
-    return Report(headline, tuple(tables), tuple(remarks), _passages(ledger, everything))
+    return Document(headline, (*tables, *_passages(ledger, everything), *remarks))
 
 
 def working_tables(working: Working, style: Style, base: LogBase = "10") -> list[Table]:
@@ -132,7 +132,7 @@ def prior_sentences(how: Decider) -> list[str]:
     return [f"Prior {why}: {', '.join(listed[:ACTIONS])}{more}."]
 
 
-def present_questions(found: Questions, unseen: Sequence[str] = ()) -> Report:
+def present_questions(found: Questions, unseen: Sequence[str] = ()) -> Document:
     """What `likely ask` says."""
     now = found.now
     expected = now.expected[0].tolist()
@@ -156,7 +156,7 @@ def present_questions(found: Questions, unseen: Sequence[str] = ()) -> Report:
         remarks.append("Nothing is missing, so there is nothing to ask.")
     elif not any(q.drop > 1e-12 for q in found.questions):
         remarks.append("No single answer would change the action.")
-    return Report(headline, (table,) if rows else (), (*remarks, *found.notes))
+    return Document(headline, (*((table,) if rows else ()), *remarks, *found.notes))
 
 
 def _accuracy(error: float) -> str:
@@ -248,17 +248,17 @@ def _text(value: Any) -> str:
 # What `likely score` and `likely regress` say: the density of rows, and the weights of a regression. Knows no rows.
 
 
-def present_scores(found: Scored, name: str) -> Report:
+def present_scores(found: Scored, name: str) -> Document:
     """What `likely score` says."""
     if not found.rows:
-        return Report(f"{clean(name)} has no rows.", (), found.remarks)
+        return Document(f"{clean(name)} has no rows.", found.remarks)
     headline = (
         f"{clean(name)}: log P of all {plural(found.rows, 'row')} is {number(found.total, 8)} nats, "
         f"{number(found.mean, 6)} per row."
     )
     rows = tuple((number(row), number(value, 6)) for row, value in found.lowest)
     table = Table("Rows with the lowest density", ("row", "log P(row)"), rows, frozenset({0, 1}))
-    return Report(headline, (table,) if rows else (), found.remarks)
+    return Document(headline, (*((table,) if rows else ()), *found.remarks))
 
 
 def scores_json(found: Scored) -> bytes:

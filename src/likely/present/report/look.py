@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from likely.evaluate.attributes.information import WordStatistics
-from likely.evaluate.attributes.redundancy import chance
 from likely.evaluate.crossval.dealing import Dealing
 from likely.evaluate.look import Look
 from likely.evaluate.scores.intervals import Measure, Paired
 from likely.evaluate.scores.ranking import Reliability
 from likely.evaluate.scores.scores import LossScores, Scores
-from likely.machinery.words import clean, interval, number, percent, plural, weighed_rows
+from likely.machinery.words import chance, clean, interval, number, percent, plural, weighed_rows
 from likely.models.naive.one_rule import BEST_ATTRIBUTE
 from likely.models.registry import spoken_name
 from likely.present.charts.bars import SHADES, row_shares
-from likely.present.sections import Bar, Link, Report, Shaded, Table, numbers_from
+from likely.present.document import Document, Styled, Table, bar_cell, link_cell, numbers_from
 from likely.table.schema import Column
 
 # The tables of a first look, each built once for the terminal, Markdown and the page. Knows the record, no rows.
@@ -219,11 +218,11 @@ def attribute_table(record: Look, links: Mapping[str, str] | None = None, most: 
     texts, places = {text.words.name for text in record.texts}, links or {}
     rows = tuple(
         (
-            Link(clean(a["name"], 40), places.get(a["name"], "")),
+            link_cell(clean(a["name"], 40), places.get(a["name"], "")),
             f"{'≥ ' if a['name'] in texts else ''}{a['bits']:.4f}",
             percent(a["share"]),
             percent(a["missing"]) if a["missing"] else "",
-            Bar(a["bits"] / longest),
+            bar_cell(a["bits"] / longest),
         )
         for a in record.attributes
     )
@@ -267,7 +266,7 @@ def confusion_table(record: Look) -> Table:
         (
             name,
             *(
-                Shaded(number(v), f"{'right' if i == j else 'wrong'} shade{round(SHADES * float(shades[i, j]))}")
+                Styled(number(v), f"num {'right' if i == j else 'wrong'} shade{round(SHADES * float(shades[i, j]))}")
                 for j, v in enumerate(row)
             ),
         )
@@ -305,12 +304,12 @@ NEARLY, LEAST_GAIN, GAP = 0.02, 0.001, 0.05
 """A temperature so near to 1, so few bits a row gained by one, or a smaller gap of a bin, is not worth a word."""
 
 
-def present_look(record: Look, everything: bool = False) -> Report:
+def present_look(record: Look, everything: bool = False) -> Document:
     """What `likely look` says: the answer, scores, the strongest attributes and warnings; or everything there is."""
     said = [_verdict(record), *(f"Warning: {words}" for words in leak_sentences(record))]
     headline = "\n".join([f"{clean(record.target)} in {clean(record.source)}: {size(record)}.", *said])
     if everything:
-        return Report(headline, tuple(t for t in _all_tables(record) if t.rows), tuple(_all_remarks(record)))
+        return Document(headline, (*(t for t in _all_tables(record) if t.rows), *_all_remarks(record)))
     tables = [score_table(record), attribute_table(record).first(MOST_ATTRIBUTES)]
     tables += [word_table(text.words).first(MOST_ATTRIBUTES) for text in record.texts[:1]]
     others = record.warnings[len(leak_sentences(record)) :]
@@ -320,7 +319,7 @@ def present_look(record: Look, everything: bool = False) -> Report:
     counted = [plural(count, word) for count, word in counts if count > 0]
     hint = f"--all shows {', '.join([*counted, 'classes, the strongest evidence, errors, columns'])}."
     remarks = [*(f"Warning: {w}" for w in warnings), *notes[:MOST_NOTES], hint]
-    return Report(headline, tuple(t for t in tables if t.rows), tuple(remarks))
+    return Document(headline, (*(t for t in tables if t.rows), *remarks))
 
 
 def _all_tables(record: Look) -> list[Table]:

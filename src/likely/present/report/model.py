@@ -13,13 +13,14 @@ import numpy as np
 from likely.apply.tables import AnyTable, AttributeTable, NumberTable
 from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.machinery.arrays import Floats
-from likely.machinery.words import Figure, clean, duration, finite, moment, number, plural, signed, weighed_rows
+from likely.machinery.words import clean, duration, moment, number, plural, signed, weighed_rows
 from likely.models.contracts import Factor, Model, setting_of
 from likely.models.factors.categorical import shares_in_training
 from likely.models.factors.normal import root_of
 from likely.models.fractions import Quotient
 from likely.models.settings import changed_settings
 from likely.models.shapes import BinTable, Density, Exhibit, LevelTable, Plane, graph_of
+from likely.present.document import Document, Table, bar_cell, numbers_from
 from likely.present.effects import (
     Effect,
     EffectGrid,
@@ -31,7 +32,6 @@ from likely.present.effects import (
     pair_grid,
     prior_of,
 )
-from likely.present.sections import Bar, Report, Table, numbers_from
 from likely.sums import state
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
@@ -68,7 +68,7 @@ def term_tables(model: Model, everything: bool = False) -> tuple[Table, ...]:
             (
                 " × ".join(clean(n, 30) for n in names),
                 f"{s / math.log(2):.3f}",
-                Bar(s / longest if longest else 0.0, WIDEST),
+                bar_cell(s / longest if longest else 0.0, WIDEST),
                 *((_spark(effects.get(names[0])),) if count == 1 and two else ()),
             )
             for names, s in kept
@@ -98,7 +98,7 @@ def _spark(effect: Effect | None) -> str:
     return f"{blocks}  {signed(float(bits.min()))} to {signed(float(bits.max()))}"
 
 
-def present_effect(model: Model, name: str, everything: bool = False) -> Report | None:
+def present_effect(model: Model, name: str, everything: bool = False) -> Document | None:
     """What one attribute says by itself and together with others; None where the model has no such terms."""
     if not model.term_strengths():
         return None
@@ -116,7 +116,7 @@ def present_effect(model: Model, name: str, everything: bool = False) -> Report 
         pairs = [names for names, s in others if len(names) == 2 and s >= STRONG * math.log(2)]
         tables = (*tables, *(grid_table(model, names) for names in (pairs if everything else pairs[:1])))
     if not tables:
-        return Report(f"{clean(name)}: the model leaves it out, because it told held-out rows nothing.")
+        return Document(f"{clean(name)}: the model leaves it out, because it told held-out rows nothing.")
     says = f"says {own:.3f} bits by itself, mean over rows" if own else "says nothing by itself"
     remarks = []
     if effect is not None and not everything and effect.edges is not None and len(effect.logs) > MOST_STEPS:
@@ -127,7 +127,7 @@ def present_effect(model: Model, name: str, everything: bool = False) -> Report 
         remarks.append(NOT_APART)
     if effect is None or effect.missing is None:
         remarks.append("A value that is missing, or that training did not have, adds nothing.")
-    return Report(f"{clean(name)} {says}.", tables, tuple(remarks))
+    return Document(f"{clean(name)} {says}.", (*tables, *remarks))
 
 
 def curve_table(model: Model, effect: Effect, everything: bool = False) -> Table:
@@ -191,7 +191,7 @@ QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 # -- show ---------------------------------------------------------------------------------------------------
 
 
-def present_model(model: Model, fractions: bool = False, everything: bool = False) -> Report:
+def present_model(model: Model, fractions: bool = False, everything: bool = False) -> Document:
     """What `likely show` says of a whole model; `everything` leaves no term out."""
     summary, target = model.summary, model.schema.target
     weights = summary.total.floats()
@@ -230,16 +230,18 @@ def present_model(model: Model, fractions: bool = False, everything: bool = Fals
     exhibits = [e for e in model.exhibits() if e.title not in apart]
     decimal = fractions and not all(e.has_quotients for e in exhibits)
     remarks = ("Only counts have fractions; weights and densities stay decimal.",) if decimal else ()
-    return Report(
-        f"{name} by {_settings(model.learner)}, from {weighed_rows(summary.rows, float(weights.sum()))}"
+    return Document(
+        f"{name} by {learner_settings(model.learner)}, from {weighed_rows(summary.rows, float(weights.sum()))}"
         + (f" ({plural(summary.left_out, 'row')} left out)" if summary.left_out else ""),
         (
             *((classes,) if target else ()),
             columns,
             *term_tables(model, everything),
             *(exhibit_table(e, fractions) for e in exhibits),
+            *remarks,
+            *model.notes,
+            *((NOT_APART,) if any(len(names) > 2 for names in model.term_strengths()) else ()),
         ),
-        (*remarks, *model.notes, *((NOT_APART,) if any(len(names) > 2 for names in model.term_strengths()) else ())),
     )
 
 
@@ -251,7 +253,7 @@ def exhibit_table(exhibit: Exhibit, fractions: bool = False) -> Table:
     return Table(exhibit.title, tuple(clean(h, 40) for h in exhibit.header), rows, right)
 
 
-def _settings(learner: Any) -> str:
+def learner_settings(learner: Any) -> str:
     """A learner's name, with the settings that are not the usual ones."""
     name, said = type(learner).__name__, changed_settings(learner)
     if "members" in said:
@@ -262,11 +264,11 @@ def _settings(learner: Any) -> str:
     return (f"{name}({listed})" if said else f"{name} with the usual settings") + known
 
 
-def present_attribute(model: Model, name: str, fractions: bool = False, everything: bool = False) -> Report:
+def present_attribute(model: Model, name: str, fractions: bool = False, everything: bool = False) -> Document:
     """What `likely show` says of one attribute: counts and probabilities, or the densities, or its term."""
     column = model.schema[name]
     if column.role == "target":
-        return Report(f"{clean(name)} is the target.", present_model(model, fractions).tables[:1])
+        return Document(f"{clean(name)} is the target.", present_model(model, fractions).tables[:1])
     if column.role != "attribute":
         known = [c.name for c in model.schema.attributes]
         role = "the weight" if column.role == "weight" else column.role
@@ -274,17 +276,17 @@ def present_attribute(model: Model, name: str, fractions: bool = False, everythi
     page = _attribute(model, name, fractions)
     effect = present_effect(model, name, everything)
     if effect is not None:
-        return replace(effect, tables=(*effect.tables, *page.tables), remarks=(*effect.remarks, *page.remarks))
+        return Document(effect.headline, (*effect.tables, *page.tables, *effect.remarks, *page.remarks))
     block = model.block_of(name)
     if block is None:
         return page
     others = " & ".join(clean(n, 30) for n in block.names if n != name)
     told = f"The model takes {clean(name, 30)} together with {others}; this is {clean(name, 30)} by itself."
     tables = tuple(exhibit_table(e) for e in block.exhibits(model.classes))
-    return replace(page, tables=(*page.tables, *tables), remarks=(*page.remarks, told))
+    return replace(page, parts=(*page.tables, *tables, *page.remarks, told))
 
 
-def _attribute(model: Model, name: str, fractions: bool) -> Report:
+def _attribute(model: Model, name: str, fractions: bool) -> Document:
     """What is to be said of one attribute by itself."""
     column, statistic = model.schema[name], model.summary.columns[name]
     factor = model.factor_of(name)
@@ -303,7 +305,7 @@ def _attribute(model: Model, name: str, fractions: bool) -> Report:
 
 def _levels(
     model: Model, factor: LevelTable, own: bool, fractions: bool, word: str = "level", told: list[str] | None = None
-) -> Report:
+) -> Document:
     """Levels, or bins as levels; `told` says how they are called where that is not by their names."""
     names, ratios = factor.labels.names, factor.ratios()
     rows = []
@@ -328,7 +330,7 @@ def _levels(
     title = f"Counts, and the {'probability' if own else 'share in training'} of each {word}"
     title += " in each class" if model.schema.target is not None else ""
     table = Table(title, header, tuple(rows), numbers_from(1, len(header)))
-    return Report(f"{clean(factor.name)}: {plural(len(names), word)}", (table,), tuple(remarks))
+    return Document(f"{clean(factor.name)}: {plural(len(names), word)}", (table, *remarks))
 
 
 def class_quantiles(numbers: Numbers) -> list[tuple[float, list[float | None]]]:
@@ -354,7 +356,7 @@ def _moment_of(numbers: Numbers) -> Callable[[float], str]:
     return lambda at: date_within(at, at + abs(float(np.spacing(at))) * 2.0**numbers.level)
 
 
-def _densities(model: Model, dates: bool, factor: Factor | None, numbers: Numbers, name: str) -> Report:
+def _densities(model: Model, dates: bool, factor: Factor | None, numbers: Numbers, name: str) -> Document:
     at, length = (moment, duration) if dates else (number, number)
     tallied = _moment_of(numbers) if dates else number
     moments = numbers.moments()
@@ -389,25 +391,8 @@ def _densities(model: Model, dates: bool, factor: Factor | None, numbers: Number
         remarks.append("Quantiles are from rounded values; mean and sd are exact.")
     kind = "kernel" if bandwidth is not None else "normal"
     title = f"A {kind} density for each class" if factor is not None else "Values"
-    return Report(
-        f"{clean(name)}: numbers", (Table(title, header, tuple(rows), numbers_from(1, len(header))),), tuple(remarks)
-    )
-
-
-def page_json(page: Report) -> bytes:
-    """A page as JSON: its tables as lists of records, with numbers as numbers; a fraction stays as it is written."""
-
-    def value(cell: str, numeric: bool) -> object:
-        if isinstance(cell, Figure):
-            return finite(cell.value)
-        return None if numeric and cell == "–" else str(cell)
-
-    tables = []
-    for t in page.tables:
-        numeric = [k in t.right for k in range(len(t.header))]
-        rows = [{h: value(c, n) for h, c, n in zip(t.header, r, numeric, strict=True) if h} for r in t.rows]
-        tables.append({"title": t.title, "rows": rows})
-    return state.as_json({"headline": page.headline, "tables": tables, "remarks": list(page.remarks)})
+    table = Table(title, header, tuple(rows), numbers_from(1, len(header)))
+    return Document(f"{clean(name)}: numbers", (table, *remarks))
 
 
 # Tables of words for `likely show --all`: every attribute at once, as books print it; and planes between classes.
@@ -416,7 +401,7 @@ MOST_ROWS = 60
 """Of levels, bins or words so many are printed; JSON has all."""
 
 
-def present_tables(model: Model, found: Sequence[AnyTable], fractions: bool, whole: bool = True) -> Report:
+def present_tables(model: Model, found: Sequence[AnyTable], fractions: bool, whole: bool = True) -> Document:
     """Counts, counts with pseudo-counts, P and smoothed P side by side; means and deviations of numbers."""
     tables = [_number_table(t) if isinstance(t, NumberTable) else _level_table(t, fractions) for t in found]
     remarks = []
@@ -433,7 +418,7 @@ def present_tables(model: Model, found: Sequence[AnyTable], fractions: bool, who
         tables += [exhibit_table(e) for e in model.cell_tables()]
         remarks += _graph(model)
     target = clean(model.schema.target.name) if model.schema.target is not None else "a density"
-    return Report(f"{target}: {plural(len(found), 'table')}", tuple(tables), tuple(remarks))
+    return Document(f"{target}: {plural(len(found), 'table')}", (*tables, *remarks))
 
 
 def _graph(model: Model) -> list[str]:
@@ -509,20 +494,17 @@ def tables_json(model: Model, found: Sequence[AnyTable]) -> bytes:
     return state.as_json({"tables": [one(t) for t in found], "given_parents": given, "remarks": _graph(model)})
 
 
-def present_plane(plane: Plane) -> Report:
+def present_plane(plane: Plane) -> Document:
     """The hyperplane between two classes: its equation, and the weights."""
     rows = [("(constant)", number(plane.constant, 6))]
     for name, level, weight in plane.weights:
         rows.append((clean(name, 40) + (f" {level}" if level == "(missing)" else f" = {clean(level)}" if level else ""),
                      number(weight, 6)))  # fmt: skip
     first, second = clean(plane.first), clean(plane.second)
-    return Report(
+    title = f"The hyperplane between {first} and {second}"
+    return Document(
         f"{first} where this is above 0, {second} where it is below: {clean(plane.equation(), 2000)}",
-        (
-            Table(
-                f"The hyperplane between {first} and {second}", ("attribute", "weight"), tuple(rows), numbers_from(1, 2)
-            ),
-        ),
+        (Table(title, ("attribute", "weight"), tuple(rows), numbers_from(1, 2)),),
     )
 
 

@@ -10,7 +10,7 @@ from likely.errors import SettingError, shown
 from likely.machinery.words import clean, number, plural
 from likely.models.contracts import Model
 from likely.models.shapes import WordWeights
-from likely.present.sections import Report, Table, numbers_from
+from likely.present.document import Document, Table, numbers_from
 from likely.sums.words.counting import Words
 
 FEW_CLASSES = 4
@@ -32,7 +32,7 @@ def vocabulary_size(words: Words) -> int:
     return len(held) - (len(held) > 0 and held[0] == "")
 
 
-def present_text(model: Model, name: str, fractions: bool = False, everything: bool = False) -> Report:
+def present_text(model: Model, name: str, fractions: bool = False, everything: bool = False) -> Document:
     """What `likely show` says of a text column."""
     words = model.summary.columns[name]
     assert isinstance(words, Words)
@@ -61,7 +61,7 @@ def present_text(model: Model, name: str, fractions: bool = False, everything: b
     if words.level:
         share = 2.0**-words.level
         remarks.append(f"There were more words than fit in memory: about {share:.3g} of all different words are kept.")
-    return Report(headline, tuple(t for t in tables if t.rows), tuple(remarks))
+    return Document(headline, (*(t for t in tables if t.rows), *remarks))
 
 
 def _thetas(model: Model, factor: WordWeights, everything: bool) -> Table:

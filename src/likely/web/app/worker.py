@@ -28,11 +28,11 @@ from likely.models.loss import Loss
 from likely.portable.abilities import languages_of
 from likely.portable.describe import portable
 from likely.portable.languages.export import export
-from likely.present.page.answers import fit_options
+from likely.present.document import Document, Table
+from likely.present.page.contents import fit_options
 from likely.present.page.writing import page
 from likely.present.report.evaluation import present_comparison
 from likely.present.report.look import cost_sentence, learner_name, present_look
-from likely.present.sections import Report, Table
 from likely.sums import state
 from likely.web.app.hands import COSTS, MODEL, PAGE, Order
 
@@ -211,7 +211,7 @@ def _compare(order: Order, progress: Tell) -> Answer:
     return {"names": names, "target": order.target, **_report(present_comparison(record))}
 
 
-def _report(report: Report) -> Answer:
+def _report(report: Document) -> Answer:
     return {
         "headline": report.headline,
         "tables": [_table(table) for table in report.tables],
