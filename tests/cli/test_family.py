@@ -11,7 +11,6 @@ import re
 import pytest
 
 import likely
-from likely.models.registry import LEARNERS as NAMES
 
 SETTINGS = {
     "NaiveBayes": ["numbers=kernel"],
@@ -33,6 +32,8 @@ SETTINGS = {
     "TunedNaiveBayes": ["parts=2"],
     "Auto": ["parts=2", 'members=["Prior", "NaiveBayes", "TreeAugmented"]'],
 }
+NAMES = [name for name in likely.__all__ if hasattr(getattr(likely, name), "needs")]
+"""Whatever learns."""
 OF_MEMBERS = ("Mixture", "Gibbs", "Pool")
 """They learn nothing until members are named."""
 CHOOSING = ("Auto", "TunedNaiveBayes")
