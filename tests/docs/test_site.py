@@ -44,6 +44,8 @@ SHOWS = {
     "decisions/index.html": "0087",
 }
 
+pytestmark = pytest.mark.long  # links, programs and generated parts of documents are tested without building them
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
