@@ -43,7 +43,7 @@ def said_everywhere(data: Any, target: str, guess: str, share: str, **how: Any) 
     scores = next(t for t in present_look(record).tables if t.header[0] == "score")
     assert scores.rows[0][scores.header.index("frequencies")] == share
     assert (ladder(record)[0].name, ladder(record)[0].words) == (f"always {guess}", share)
-    page = record._repr_html_()
+    page = record._repr_html_().replace("\N{NO-BREAK SPACE}", " ")
     assert f"{share}" in page and ("no better than" in page) == worse
     return record
 
