@@ -7,6 +7,7 @@ import io
 import json
 import math
 import re
+from itertools import cycle
 
 import pytest
 
@@ -57,8 +58,14 @@ def test_the_help_names_every_learner(run) -> None:
     assert all(name in words for name in NAMES)
 
 
-@pytest.mark.parametrize("table", ["weather", "weather_mixed", "iris", "vote"])
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in CHOOSING])
+TAUGHT = [name for name in NAMES if name not in CHOOSING]
+TABLES = [(name, "iris") for name in TAUGHT] + list(
+    zip(TAUGHT, cycle(["weather", "weather_mixed", "vote"]), strict=False)
+)
+"""Each learner with numbers alone, and with one of the tables that have levels."""
+
+
+@pytest.mark.parametrize(("name", "table"), sorted({*TABLES, ("FullBayes", "weather_mixed")}))
 def test_from_a_table_to_all_that_a_model_can_tell(name, table, run, write, examples, request, tmp_path) -> None:
     if table == "vote":
         data, target, attribute = request.getfixturevalue("shared") / "data/arff/vote.arff", "Class", "immigration"

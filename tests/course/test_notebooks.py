@@ -35,7 +35,10 @@ def test_there_is_a_notebook_for_every_chapter() -> None:
     assert [p.stem for p in NOTEBOOKS] == [p.stem for p in sorted(COURSE.glob("[1-9]-*.md"))]
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, id=path.stem, marks=[pytest.mark.long] * (k % 4 > 0)) for k, path in enumerate(NOTEBOOKS)],
+)
 def test_a_notebook_prints_what_its_page_prints(path: Path, tmp_path: Path) -> None:
     nbclient: Any = pytest.importorskip("nbclient", reason="needs nbclient and ipykernel (the extra `test`)")
     pytest.importorskip("ipykernel", reason="needs nbclient and ipykernel (the extra `test`)")

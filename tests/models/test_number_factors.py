@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ import likely
 from likely.errors import ColumnError, SettingError
 from likely.models.factors.bins import Binned, edges_of, mdl, mdl_cuts, read_tally
 from likely.models.factors.kernel import KernelDensity
+from likely.models.factors.normal import root_of
+from likely.models.fractions import Quotient, as_written
 from likely.models.shapes import Gaussian, limit_distances
 from likely.present.report.model import present_attribute
 from likely.sums.columns.numbers import Numbers
@@ -385,3 +388,19 @@ def test_limits_are_finite_whatever_the_spread() -> None:
         assert math.isfinite(1e6 * float((z * z).max()))
         assert z[int(np.argmax(deviation))] == z.min()
     assert limit_distances(np.empty((0, 3))).shape == (0, 3)
+
+
+def test_the_root_of_any_fraction() -> None:
+    assert root_of(Fraction(2)) == math.sqrt(2)
+    assert root_of(Fraction(10) ** 600) == pytest.approx(1e300, rel=1e-15)
+    assert root_of(Fraction(1, 10**600)) == pytest.approx(1e-300, rel=1e-15)
+    assert 1 / root_of(Fraction(1, 10**700)) < math.inf
+    assert root_of(Fraction(10) ** 700) < math.inf
+
+
+def test_quotients_stay_as_they_were_counted() -> None:
+    assert str(Quotient(Fraction(3), Fraction(9))) == "3/9"
+    assert str(Quotient(Fraction(5, 2), Fraction(21, 2))) == "5/21"
+    assert str(Quotient(Fraction(0.1) + 1, Fraction(7))) == "0.1571"
+    assert Quotient(Fraction(0), Fraction(0)).value == 0
+    assert as_written(0.3) == Fraction(3, 10) and as_written(1e-300) == Fraction(1e-300)
