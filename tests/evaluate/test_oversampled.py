@@ -53,7 +53,7 @@ def test_fit_compare_and_curve_hold_copies_out_together(tmp_path: Path) -> None:
     curved = run("curve", table, "y", "--learner", "Neighbors", "--set", "k=1", "--steps", "3").done().out
     assert "have a copy" in " ".join(compared.split()) and "have a copy" in " ".join(curved.split())
     shares = [one.scores.accuracy for one in likely.compare(FIVE, "y", ["Neighbors(k=1)", "Prior"]).learners]
-    shares += [point.accuracy for point in likely.curve(FIVE, "y", likely.Neighbors(k=1), steps=3).points]
+    shares += [point.accuracy.value for point in likely.curve(FIVE, "y", likely.Neighbors(k=1), steps=3).points]
     assert max(shares) < 0.7
 
 
