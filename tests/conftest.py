@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -21,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # No deadline: the first example of a property may compile a kernel. Examples are derived from the test itself, so that
 # a clone that passes here passes everywhere; what random examples found is kept as an @example. LIKELY_RANDOM=1 tries
 # others.
-settings.register_profile("suite", deadline=None, print_blob=True, derandomize=True, database=None)
+settings.register_profile("suite", deadline=None, print_blob=True, derandomize=True, database=None, max_examples=40)
 settings.register_profile("random", deadline=None, print_blob=True)
 settings.load_profile("random" if os.environ.get("LIKELY_RANDOM") else "suite")
 
@@ -37,9 +38,17 @@ def pytest_collection() -> Iterator[None]:
         gc.freeze()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Iterator[Any]:
+    """Examples in docstrings are looked for in modules, not among tests: that takes longer than to collect these."""
+    found = yield
+    return [one for one in found if not (isinstance(one, DoctestModule) and file_path.name.startswith("test_"))]
+
+
 TOGETHER = (
     r"(tests/spark)/",  # starting Spark takes longer than most of its tests
     r"(tests/page/\w+)\.py",  # they share pages, which take longer to make than to look at
+    r"(tests/plugins/test_reading_option)\.py",  # a copy of the house
     r"(tests/docs/test_(?:site|types))\.py",  # a site, and what type checkers say of all programs
     r"(tests/web/test_app(?:_browser)?)\.py",  # a running app
     r"(tests/truth/test_models)\.py::\w+(\[.*\])",  # a model of each table

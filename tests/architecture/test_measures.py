@@ -18,8 +18,8 @@ STATED = {
     "classes derived from Model": 15,
     "files that name least_count": 3,
     "files that name OneRule": 3,
-    "tests that import inner modules": 186,
-    "words in docs": 75_597,
+    "tests that import inner modules": 95,
+    "words in docs": 75_800,
     "decision records": 48,
 }
 SLACK = 0.99

@@ -8,7 +8,6 @@ import pytest
 
 import likely
 from likely.errors import SettingError
-from likely.models.registry import learner_written
 
 
 def test_learners_with_settings(run, examples) -> None:
@@ -50,7 +49,7 @@ def test_learners_with_settings(run, examples) -> None:
 def test_what_is_no_learner_is_refused(run, examples, text: str, said: str) -> None:
     run("compare", examples / "iris.csv", "species", "--learner", text).refused(said)
     with pytest.raises(SettingError):
-        learner_written(text)
+        likely.compare(examples / "iris.csv", "species", [text])
 
 
 def test_how_searches_ended_stands_under_the_table(run, examples) -> None:

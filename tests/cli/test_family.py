@@ -7,11 +7,11 @@ import io
 import json
 import math
 import re
+from itertools import cycle
 
 import pytest
 
 import likely
-from likely.models.registry import LEARNERS as NAMES
 
 SETTINGS = {
     "NaiveBayes": ["numbers=kernel"],
@@ -33,6 +33,8 @@ SETTINGS = {
     "TunedNaiveBayes": ["parts=2"],
     "Auto": ["parts=2", 'members=["Prior", "NaiveBayes", "TreeAugmented"]'],
 }
+NAMES = [name for name in likely.__all__ if hasattr(getattr(likely, name), "needs")]
+"""Whatever learns."""
 OF_MEMBERS = ("Mixture", "Gibbs", "Pool")
 """They learn nothing until members are named."""
 CHOOSING = ("Auto", "TunedNaiveBayes")
@@ -56,8 +58,14 @@ def test_the_help_names_every_learner(run) -> None:
     assert all(name in words for name in NAMES)
 
 
-@pytest.mark.parametrize("table", ["weather", "weather_mixed", "iris", "vote"])
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in CHOOSING])
+TAUGHT = [name for name in NAMES if name not in CHOOSING]
+TABLES = [(name, "iris") for name in TAUGHT] + list(
+    zip(TAUGHT, cycle(["weather", "weather_mixed", "vote"]), strict=False)
+)
+"""Each learner with numbers alone, and with one of the tables that have levels."""
+
+
+@pytest.mark.parametrize(("name", "table"), sorted({*TABLES, ("FullBayes", "weather_mixed")}))
 def test_from_a_table_to_all_that_a_model_can_tell(name, table, run, write, examples, request, tmp_path) -> None:
     if table == "vote":
         data, target, attribute = request.getfixturevalue("shared") / "data/arff/vote.arff", "Class", "immigration"

@@ -6,9 +6,9 @@ import json
 import os
 import sys
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-
-from likely.cli.command import page_name
 
 PAGES = True
 
@@ -82,12 +82,20 @@ def test_a_folder_that_cannot_be_written_is_no_reason_to_fail(run, examples, tmp
         (".hidden", "hidden.html"),
     ],
 )
-def test_names_of_targets_become_safe_names_of_files(target, name) -> None:
-    assert page_name(target) == name
+def test_names_of_targets_become_safe_names_of_files(run, tmp_path, target, name) -> None:
+    assert page_of(run, tmp_path, target) == name
 
 
-def test_a_long_name_fits_a_file_system() -> None:
-    assert len(page_name("ü" * 500).encode()) <= 90
+def test_a_long_name_fits_a_file_system(run, tmp_path) -> None:
+    assert len(page_of(run, tmp_path, "ü" * 500).encode()) <= 90
+
+
+def page_of(run, tmp_path, target: str) -> str:
+    """The name of the page that a look at this target writes."""
+    pq.write_table(pa.table({"x": ["u", "v"] * 5, target: ["a", "b"] * 5}), tmp_path / "t.parquet")
+    run("look", "t.parquet", target).done()
+    (page,) = tmp_path.glob("*.html")
+    return page.name
 
 
 def test_ugly_names_end_to_end(run, write, tmp_path) -> None:

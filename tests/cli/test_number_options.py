@@ -6,23 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 import likely
-from likely.cli.listing import commands
-from likely.errors import SettingError
 
 
-def fitted(examples: Path, tmp_path: Path, *options: str) -> Any:
-    out = tmp_path / "m.likely"
-    found = CliRunner().invoke(
-        commands,
-        ["fit", str(examples / "iris.csv"), "species", "-o", str(out), *options],
-        catch_exceptions=False,
-        standalone_mode=False,
-    )
-    assert found.exception is None
-    return likely.load(out).learner
+def fitted(run: Any, examples: Path, *options: str) -> Any:
+    run("fit", examples / "iris.csv", "species", "-o", "m.likely", *options).done()
+    return likely.load("m.likely").learner
 
 
 @pytest.mark.parametrize(
@@ -58,8 +48,8 @@ def fitted(examples: Path, tmp_path: Path, *options: str) -> Any:
         ),
     ],
 )
-def test_options_become_settings(examples: Path, tmp_path: Path, options: Any, expected: Any) -> None:
-    assert fitted(examples, tmp_path, "--learner", "NaiveBayes", *options) == likely.NaiveBayes(**expected)
+def test_options_become_settings(run: Any, examples: Path, options: Any, expected: Any) -> None:
+    assert fitted(run, examples, "--learner", "NaiveBayes", *options) == likely.NaiveBayes(**expected)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +62,5 @@ def test_options_become_settings(examples: Path, tmp_path: Path, options: Any, e
         (("--bins", "sepal_length=2"), "There are bins for 'sepal_length', which is gaussian"),
     ],
 )
-def test_options_that_make_no_sense_are_told(examples: Path, tmp_path: Path, options: Any, words: str) -> None:
-    with pytest.raises(SettingError) as caught:
-        fitted(examples, tmp_path, *options)
-    assert words in str(caught.value)
+def test_options_that_make_no_sense_are_told(run: Any, examples: Path, options: Any, words: str) -> None:
+    run("fit", examples / "iris.csv", "species", "-o", "m.likely", *options).refused(words)

@@ -12,7 +12,6 @@ import pytest
 from cli.conftest import Ran, run_here
 
 import likely
-from likely.apply.predict import score_table
 
 
 def run(*arguments: object) -> Ran:
@@ -62,11 +61,13 @@ def test_a_classifier_gives_its_evidence(examples: Path, tmp_path: Path) -> None
     assert json.loads(done.out)["log_density"] == pytest.approx(expected.sum())
 
 
-def test_a_model_without_a_density_says_so(examples: Path) -> None:
+def test_a_model_without_a_density_says_so(examples: Path, tmp_path: Path) -> None:
     model = likely.fit(examples / "weather.csv", "play", likely.LeastSquares())
-    for ask in (model.log_density, lambda data: score_table(model, data)):
-        with pytest.raises(likely.LikelyError, match=r"not P\(row\)"):
-            ask(examples / "weather.csv")
+    with pytest.raises(likely.LikelyError, match=r"not P\(row\)"):
+        model.log_density(examples / "weather.csv")
+    model.save(tmp_path / "m.likely")
+    done = run(examples / "weather.csv", "--model", tmp_path / "m.likely")
+    assert done.code == 2 and "not P(row)" in done.err
 
 
 def test_held_out_rows_and_an_empty_table(density: Path, tmp_path: Path) -> None:

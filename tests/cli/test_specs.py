@@ -6,10 +6,11 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import likely
-from likely.apply.spec import parse_spec
 
 SPEC = """
 target = "the = target"
@@ -111,16 +112,21 @@ def test_learned_curves_are_settings_to_be_edited(run, write) -> None:
     model = likely.fit(rows, target, likely.Additive(order=1), types=types)
     model.save(file := write("m.likely", ""))
     page = run("show", file, "--spec", "--curves").done().out
-    again = parse_spec(page, "page")
-    assert again.learner.curves == {name: model.curve(name) for name in (sky, number)}
-    assert again.learner == replace(likely.Additive(order=1), curves=again.learner.curves)
+    pq.write_table(pa.table(rows), write("t.parquet", ""))
+
+    def learned(page: str) -> likely.Model:
+        run("fit", "t.parquet", "--spec", write("page.toml", page), "-o", "again.likely").done()
+        return likely.load("again.likely")
+
     # Learned from the same rows with all curves given, it is the same model.
-    same = likely.fit(rows, target, again.learner, types=types)
+    same = learned(page)
+    assert same.learner.curves == {name: model.curve(name) for name in (sky, number)}
+    assert same.learner == replace(likely.Additive(order=1), curves=same.learner.curves)
     asked = {name: [*rows[name], None] for name in (sky, number)}
     np.testing.assert_array_equal(same.posterior(asked).matrix, model.posterior(asked).matrix)
-    one = parse_spec(run("show", file, number, "--spec", "--curves").done().out, "page").learner
-    assert one.curves == {number: model.curve(number)}
-    assert parse_spec(run("show", file, "--spec").done().out, "page").learner.curves == {}
+    one = learned(run("show", file, number, "--spec", "--curves").done().out)
+    assert one.learner.curves == {number: model.curve(number)}
+    assert learned(run("show", file, "--spec").done().out).learner.curves == {}
     run("show", file, "--curves").refused("--spec --curves")
     run("show", file, "other", "--spec", "--curves").refused("other")
     likely.fit(rows, target, likely.NaiveBayes(), types=types).save(file)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import likely
-from likely.apply.spec import read_spec
 
 NAME = 'the "body"=[red]'
 
@@ -57,8 +56,9 @@ def test_options_reach_the_model(mails: Path, run, tmp_path: Path) -> None:  # t
     how = model.chosen[NAME]
     assert (how.model, how.damping, how.most_words, how.least_documents) == ("complement", "log", 50, 2)
     assert model.schema[NAME].tokens == likely.Tokens(2, True, ("a", "the", "to"))
-    spec = read_spec(str(tmp_path / "m.likely"))
-    assert spec.tokens == {NAME: likely.Tokens(2, True, ("a", "the", "to"))}
+    (tmp_path / "spec.toml").write_text(run("show", tmp_path / "m.likely", "--spec").done().out, encoding="utf-8")
+    run("fit", mails, "--spec", tmp_path / "spec.toml", "-o", tmp_path / "again.likely").done()
+    assert likely.load(tmp_path / "again.likely").schema[NAME].tokens == model.schema[NAME].tokens
     done = run("fit", mails, "label", "-o", tmp_path / "g.likely", "--char-grams", "2,3", "--vocabulary", "100")
     assert done.code == 0
     assert likely.load(tmp_path / "g.likely").schema[NAME].tokens == likely.Tokens(grams=(2, 3), vocabulary=100)

@@ -1,16 +1,21 @@
-"""The chapters are all there, hold what they should, and become pages that open without a network."""
+"""Exercises and chapters of the course."""
 
 from __future__ import annotations
 
+import math
 import re
+import shutil
+from fractions import Fraction as F
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from likely.classroom.course import chapters
+from likely.classroom.course import answers, chapters, check
 from likely.classroom.course.answers import ANSWERS
 from likely.classroom.course.chapters import CLONE, Chapter, copy_course, find_chapter, page_of, read_chapters, to_html
+from likely.cli import run as run_command
 from likely.errors import LikelyError
 
 CHAPTERS = read_chapters()
@@ -119,3 +124,110 @@ def test_the_course_as_a_folder(tmp_path: Path) -> None:
     assert sorted(pages) == list(range(1, 9)) and all(page.exists() for page in pages.values())
     assert len(list((tmp_path / "course").glob("*.ipynb"))) == 8
     assert (tmp_path / "course" / "examples" / "weather.csv").exists()
+
+
+# Answers are worked out from the tables, agree with arithmetic done here by hand, and mistakes are named.
+
+
+def normal(x: float, values: list[float]) -> float:
+    mean = sum(values) / len(values)
+    variance = sum((v - mean) ** 2 for v in values) / (len(values) - 1)
+    return math.exp(-((x - mean) ** 2) / (2 * variance)) / math.sqrt(2 * math.pi * variance)
+
+
+def share(a: float, b: float) -> float:
+    return a / (a + b)
+
+
+WARM = {"no": [85, 80, 65, 72, 71], "yes": [83, 70, 68, 64, 69, 75, 75, 72, 81]}
+DAMP = {"no": [85, 90, 70, 95, 91], "yes": [86, 96, 80, 65, 70, 80, 70, 90, 75]}
+MIXED = {
+    "yes": 9 / 14 * 3 / 9 * 3 / 9 * normal(70, WARM["yes"]) * normal(95, DAMP["yes"]),
+    "no": 5 / 14 * 2 / 5 * 3 / 5 * normal(70, WARM["no"]) * normal(95, DAMP["no"]),
+}
+BY_HAND = {
+    "1.1": F(3, 5),
+    "1.2": F(7 + 6 - 3, 14),
+    "1.3": F(568 + 2060, 568 + 2060 + 6550 + 5174),
+    "2.1": F(9, 1000) / (F(9, 1000) + F(99, 100) * F(5, 100)),
+    "2.2": F(81, 10000) / (F(81, 10000) + F(99, 100) * F(25, 10000)),
+    "2.3": F(99, 100) * F(5, 100) / F(9, 1000),
+    "3.1": F(4, 5),
+    "3.2": share(F(9, 14) * F(3 * 3 * 3 * 6, 9**4), F(5, 14) * F(2 * 1 * 4 * 2, 5**4)),
+    "3.3": F(0 + 1, 5 + 3),
+    "4.1": normal(70, WARM["no"]),
+    "4.2": (math.erf(2 / math.sqrt(2)) + math.erf(1 / math.sqrt(2))) / 2,
+    "4.3": share(MIXED["yes"], MIXED["no"]),
+    "5.1": share(F(6 * 10 * 10, 20**3), F(12 * 4 * 4, 20**3)),
+    "5.2": share(F(4, 6) * F(3, 6) * F(4, 6), F(2, 6) * F(2, 6) * F(4, 6)),
+    "5.3": F(1, 4) * F(40, 100) + F(3, 4) * F(65, 100),
+    "6.1": 3,
+    "6.2": F(1, 9),
+    "7.1": F(1 + 6, 14),
+    "7.2": -(math.log2(0.8) + math.log2(0.5) + math.log2(0.1)) / 3,
+    "7.3": F(1, 5),
+    "8.1": math.log2(F(7, 11) / F(2, 7)),
+    "8.2": F(5, 9) * (F(4, 8) / F(3, 12)) ** 3,
+    "8.3": share(math.sqrt(0.9 * 0.6), math.sqrt(0.1 * 0.4)),
+}
+
+
+def iris(*columns: str) -> list[tuple[float, ...]]:
+    import csv
+
+    with open(CLONE / "examples" / "iris.csv", encoding="utf-8") as file:
+        return [tuple(float(row[c]) for c in columns) for row in csv.DictReader(file)]
+
+
+def line_at_four() -> float:
+    rows = iris("petal_length", "petal_width")
+    n, sx, sy = len(rows), sum(x for x, _ in rows), sum(y for _, y in rows)
+    slope = (n * sum(x * y for x, y in rows) - sx * sy) / (n * sum(x * x for x, _ in rows) - sx * sx)
+    return (sy - slope * sx) / n + slope * 4
+
+
+@pytest.mark.parametrize("name", sorted(ANSWERS))
+def test_what_is_right_is_right(name: str) -> None:
+    right = {**BY_HAND, "6.3": line_at_four()}[name]
+    assert float(ANSWERS[name]().value) == pytest.approx(float(right), rel=1e-9)
+    found = check(name, float(right) if not isinstance(right, int) else right)
+    assert found.right and str(found).startswith(f"{name}: right.")
+
+
+@pytest.mark.parametrize("name", sorted(ANSWERS))
+def test_a_wrong_answer_is_wrong_and_a_mistake_is_named(name: str) -> None:
+    right = ANSWERS[name]()
+    found = check(name, float(right.value) * 3 + 7)
+    assert found.right is False and "Hint: " in str(found)
+    for value, sentence in right.mistakes:
+        found = check(name, float(value))
+        assert found.right is False and sentence in str(found), "a mistake must differ from what is right"
+
+
+def test_how_an_answer_may_be_written() -> None:
+    assert all(check("1.1", given).right for given in ("3/5", "60 %", "0.6", 0.6, F(3, 5)))
+    assert check("3.2", 0.635).right and check("3.2", "0.634").right
+    assert "3 digits" in str(check("3.2", 0.63))
+    assert check("6.1", 3.001).right is False
+    assert check("1.1", ...).right is None
+    with pytest.raises(LikelyError, match=r"no exercise '9\.9'"):
+        check("9.9", 1)
+    with pytest.raises(LikelyError, match="finite number"):
+        check("1.1", "about half")
+
+
+def test_answers_come_from_the_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copyfile(CLONE / "examples" / "weather.csv", tmp_path / "weather.csv")
+    with open(tmp_path / "weather.csv", "a", encoding="utf-8") as file:
+        file.write("rainy,mild,high,true,no\n")
+    monkeypatch.setattr(answers, "examples_folder", lambda: tmp_path)
+    assert answers._rainy().value == F(3, 6)
+
+
+def test_the_confusion_matrix_of_chapter_7_is_printed_as_the_exercise_says(capfdbinary: Any) -> None:
+    """It named a command that prints none."""
+    assert run_command(["look", str(CLONE / "examples" / "weather.csv"), "play", "--learner", "NaiveBayes",
+                        "--leave-one-out", "--no-page", "--all"]) == 0  # fmt: skip
+    assert "True class (rows) against the class named" in capfdbinary.readouterr().out.decode()
+    chapter = (CLONE / "docs" / "course" / "7-how-good.md").read_text(encoding="utf-8")
+    assert "Run the last command with `--all` and read its confusion matrix." in chapter

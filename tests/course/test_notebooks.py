@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from likely.classroom.course.chapters import course_folder
-
 nbformat: Any = pytest.importorskip("nbformat", reason="needs nbformat (the extra `test`)")
-NOTEBOOKS = sorted(course_folder().glob("*.ipynb"))
+COURSE = Path(__file__).resolve().parents[2] / "docs" / "course"
+NOTEBOOKS = sorted(COURSE.glob("*.ipynb"))
 RUN = re.compile(
     r"^<!-- run(?P<cut> \d+ lines)?: likely (?P<words>.+?) -->\n```text\n\$ (?:[^\n]*\\\n)*[^\n]*\n(?P<out>.*?)```",
     re.M | re.S,
@@ -33,10 +32,13 @@ def test_a_notebook_is_valid_and_without_outputs(path: Path) -> None:
 
 
 def test_there_is_a_notebook_for_every_chapter() -> None:
-    assert [p.stem for p in NOTEBOOKS] == [p.stem for p in sorted(course_folder().glob("[1-9]-*.md"))]
+    assert [p.stem for p in NOTEBOOKS] == [p.stem for p in sorted(COURSE.glob("[1-9]-*.md"))]
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, id=path.stem, marks=[pytest.mark.long] * (k % 4 > 0)) for k, path in enumerate(NOTEBOOKS)],
+)
 def test_a_notebook_prints_what_its_page_prints(path: Path, tmp_path: Path) -> None:
     nbclient: Any = pytest.importorskip("nbclient", reason="needs nbclient and ipykernel (the extra `test`)")
     pytest.importorskip("ipykernel", reason="needs nbclient and ipykernel (the extra `test`)")

@@ -13,14 +13,10 @@ import pytest
 from databases.conftest import IN_ADDRESS, PASSWORD, Server
 
 import likely
-from likely.sums import state
+from likely.testing import bits
 
 ODD = "odd \"na.me\" [red] 'x' <script> ä="
 MILLION = 1_000_000
-
-
-def bits(summary: Any) -> bytes:
-    return state.dump(summary.state())
 
 
 @pytest.fixture(scope="module")

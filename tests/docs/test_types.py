@@ -134,7 +134,7 @@ def told_by_pyright(programs: Path) -> list[str]:
     ]
 
 
-@pytest.fixture(params=["told_by_mypy", "told_by_pyright"])
+@pytest.fixture(params=["told_by_mypy", pytest.param("told_by_pyright", marks=pytest.mark.long)])
 def errors(request: pytest.FixtureRequest) -> list[str]:
     found: list[str] = request.getfixturevalue(request.param)
     return found

@@ -129,17 +129,13 @@ def test_searches_are_those_of_refitting(name: str, examples: Path) -> None:
         assert assured.brier == pytest.approx(slow.brier, rel=1e-7)
 
 
-@pytest.mark.parametrize("name", ["iris", "weather", "weather_mixed"])
-def test_a_learner_scores_alone_as_among_others(name: str, examples: Path) -> None:
-    data, target = examples / f"{name}.csv", "species" if name == "iris" else "play"
-    more = {"folds": 3} if name == "iris" else {}
+def test_a_learner_scores_alone_as_among_others(examples: Path) -> None:
+    """Of a table of few rows and mixed columns, tests/cli/test_family.py."""
+    data, target, more = examples / "iris.csv", "species", {"folds": 3}
     record = likely.compare(data, target, seed=3, **more)
     for one in record.learners:
         learner = LEARNERS[one.learner](**one.settings)
         if one.scores is None:
-            if one.name == "Auto":  # nothing refuses it; of so few rows it is only not asked
-                assert name != "iris" and "14 rows are too few to hold some out" in str(one.refused)
-                continue
             with pytest.raises(likely.LikelyError, match="would not fit"):
                 likely.look(data, target, learner, seed=3, **more)
             continue

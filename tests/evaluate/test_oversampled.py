@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from cli.conftest import run_here as run
 
 import likely
-from likely.present.report.evaluation import present_comparison, present_curve
 
 
 def noisy(rows: int, seed: int) -> dict[str, list[Any]]:
@@ -41,17 +44,17 @@ def test_an_oversampled_table_promises_what_new_rows_keep(learner: Any) -> None:
     assert five.high - five.low > 0.8 * (once.high - once.low)
 
 
-def test_fit_compare_and_curve_hold_copies_out_together() -> None:
+def test_fit_compare_and_curve_hold_copies_out_together(tmp_path: Path) -> None:
     model = likely.fit(FIVE, "y")
     assert model.held_out is not None and model.held_out.hits == pytest.approx(accuracy(model), abs=0.05)
     assert any("100.0 % of the rows have a copy" in note for note in model.notes)
-    for found in (
-        present_comparison(likely.compare(FIVE, "y", ["Neighbors(k=1)", "Prior"])),
-        present_curve(likely.curve(FIVE, "y", likely.Neighbors(k=1), steps=3)),
-    ):
-        assert any("have a copy" in remark for remark in found.remarks)
-        shares = [float(str(row[1]).removesuffix(" %")) for row in found.tables[0].rows]
-        assert max(shares) < 70
+    pq.write_table(pa.table(FIVE), table := tmp_path / "five.parquet")
+    compared = run("compare", table, "y", "--learner", "Neighbors(k=1)", "--learner", "Prior").done().out
+    curved = run("curve", table, "y", "--learner", "Neighbors", "--set", "k=1", "--steps", "3").done().out
+    assert "have a copy" in " ".join(compared.split()) and "have a copy" in " ".join(curved.split())
+    shares = [one.scores.accuracy for one in likely.compare(FIVE, "y", ["Neighbors(k=1)", "Prior"]).learners]
+    shares += [point.accuracy.value for point in likely.curve(FIVE, "y", likely.Neighbors(k=1), steps=3).points]
+    assert max(shares) < 0.7
 
 
 def test_rows_weighed_five_are_the_same_as_rows_five_times() -> None:

@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 import likely
-from likely.evaluate.attributes.plane import COLUMNS, ROWS, places
+
+COLUMNS, ROWS = 56, 42
+"""Of the grid whose cells are coloured."""
+
+
+def places(ends: tuple[float, float], count: int) -> np.ndarray:
+    """The middles of so many cells between two ends."""
+    return ends[0] + (np.arange(count) + 0.5) * ((ends[1] - ends[0]) / count)
 
 
 def test_iris_is_drawn_of_all_rows(examples: Path) -> None:

@@ -15,8 +15,6 @@ from hypothesis import strategies as st
 
 import likely
 from likely import Knowledge, Loss
-from likely.apply.explain import changes
-from likely.models.loss import DONT_KNOW
 
 LEVELS = {"a": ["u", "v", "w"], "b": ["0", "1"], "c": ["x", "y", "z"], "d": ["p", "q"]}
 TABLES = st.lists(
@@ -88,7 +86,7 @@ def fewest(
     table=TABLES,
     row=ROW,
     loss=st.sampled_from(LOSSES),
-    towards=st.none() | st.sampled_from(["r", "s", "k", "go", "stay", DONT_KNOW]),
+    towards=st.none() | st.sampled_from(["r", "s", "k", "go", "stay", "don't know"]),
     change=st.sampled_from([None, ["a", "c"], ["d"]]),
 )
 def test_as_few_as_trying_everything_finds(
@@ -220,7 +218,7 @@ def test_the_search_says_when_it_gave_up(examples: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr("likely.apply.explain.counterfactual.TRIES", 3)
     model = likely.fit(examples / "weather.csv", "play", likely.TreeAugmented())
     found = likely.counterfactual(model, {"outlook": "overcast", "humidity": "normal", "windy": "false"})
-    assert not found.exact and "too many combinations" in str(found) and changes.NODES > 3
+    assert not found.exact and "too many combinations" in str(found)
 
 
 @pytest.mark.parametrize(

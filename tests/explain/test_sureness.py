@@ -12,7 +12,6 @@ from scipy import stats
 
 import likely
 from likely import NaiveBayes, sureness
-from likely.apply.explain.sureness import percents
 
 EVEN = {"n": 0.5, "y": 0.5}
 
@@ -247,8 +246,6 @@ def test_words() -> None:
     )
     words = sureness(model, {"x": "b"}).words()
     assert words.startswith("60 %, between ") and words.endswith("only 2 cases like this ('x' is 'b' in class 'n')")
-    assert percents(0.63, 0.41, 0.8) == ["63", "41", "80"]
-    assert percents(1.0, 0.99999, 0.0) == ["100", "over 99.99", "0"]
 
 
 def test_undefined_rows() -> None:

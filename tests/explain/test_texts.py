@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from itertools import combinations
 
 import numpy as np
@@ -10,7 +11,6 @@ import pytest
 
 import likely
 from likely import Text, Tokens, counterfactual
-from likely.table.words import words_of
 
 SPAM = ["Win a prize now", "cheap money, win win", "prize money now", "win cheap"]
 HAM = ["lunch now?", "see you at lunch", "the report is late", "you win some", "report the money"]
@@ -20,6 +20,11 @@ WAYS = [
     Text("complement", damping="root", length=True, pseudo_count=0.1, scale=2.0),
     Text("multinomial", damping="log", idf=True, scale=0.5),
 ]
+
+
+def words_of(text: str) -> list[str]:
+    """Runs of letters, in small ones: these texts hold nothing else of note."""
+    return re.findall(r"[a-z]+", text.lower())
 
 
 def fitted(how: Text, **reading: object) -> likely.Model:

@@ -43,7 +43,7 @@ def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.long] * (n == "look")) for n in COMMANDS])
 def test_a_failing_disk_leaves_the_old_file_or_the_new_one(
     name: str, shim: Path, tmp_path: Path, examples: Path
 ) -> None:

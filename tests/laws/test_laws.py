@@ -52,7 +52,7 @@ def test_batches_of_many_tables(statistic: type, data: st.DataObject, seed: int)
 
 
 @STATISTICS
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_weights_count_rows(statistic: type, data: st.DataObject) -> None:
     case = data.draw(CASES[statistic])

@@ -1,4 +1,4 @@
-"""A sweep gives the same bits on one, two and four threads, however the table is cut, shuffled or sharded."""
+"""A sweep gives the same bits on any number of threads; who sweeps alone, and who with a crew."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from laws.nasty import LEVELS, TABLE, VALUES, of_summary
 
 import likely
 from likely import Summary
-from likely.intake.engine import sweep
+from likely.intake.engine import crew_for, sweep
 from likely.table.batch import Batch
+from likely.table.formats.memory import SMALL, TableSource
 from likely.testing import bits, check_shards, some_rows, swept
 
 
@@ -109,3 +110,15 @@ def test_a_worker_that_fails_stops_the_sweep_and_is_heard() -> None:
         batches = iter([pa.record_batch({"x": [1]})] * 8)
         with pytest.raises(ValueError, match="no such cell"):
             sweep(batches, Failing, threads)
+
+
+# How many threads sweep a table: small ones are not worth a second.
+
+
+def test_only_few_bytes_are_left_to_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LIKELY_THREADS", "3")
+    small = TableSource(pa.table({"x": np.zeros(1000)}))
+    long = TableSource(pa.table({"x": ["a rather long text " * 1000] * (SMALL // 10_000)}))  # few rows, many bytes
+    many = TableSource(pa.table({"x": np.zeros(SMALL // 8)}))
+    assert [crew_for(source, None) for source in (small, long, many)] == [1, 3, 3]
+    assert [crew_for(source, 2) for source in (small, long, many)] == [2, 2, 2]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import likely
 from likely import Density, FullBayes, LinearDiscriminant
 from likely.errors import SettingError
-from likely.sums import state
+from likely.testing import bits
 
 NUMBERS = {"x": "number", "y": "number", "z": "number", "t": "nominal"}
 LEVELS = {"a": "nominal", "b": "nominal", "t": "nominal"}
@@ -71,7 +71,7 @@ def summarized(table: list[dict[str, Any]], types: dict[str, str]) -> likely.Sum
 
 def check_laws(table: list[dict[str, Any]], types: dict[str, str], learner: Any, folder: Path) -> None:
     summary = summarized(table, types)
-    before = state.dump(summary.state())
+    before = bits(summary)
     model = learner.learn(summary)
     asked = columns(table, "t", "w")
     posterior = model.posterior(asked)
@@ -85,7 +85,7 @@ def check_laws(table: list[dict[str, Any]], types: dict[str, str], learner: Any,
         assert alone.log_evidence[0] == posterior.log_evidence[k]
 
     # Learning changes nothing, and a file gives the same model back.
-    assert state.dump(summary.state()) == before
+    assert bits(summary) == before
     model.save(folder / "m.likely")
     back = likely.load(folder / "m.likely")
     assert back.learner == learner
@@ -187,9 +187,10 @@ def test_a_nominal_column_without_a_cell_is_left_out() -> None:
 # -- the normal density -------------------------------------------------------------------------------------
 
 
-def fitted(data: dict[str, Any], learner: Any, **more: Any) -> likely.Model:
+def fitted(data: dict[str, Any], learner: Any, **more: Any) -> Any:
     types = {name: "number" for name in data if name not in ("t", "w")}
-    return likely.fit(data, "t" if "t" in data else None, learner, types=types, **more)
+    model = likely.fit(data, "t" if "t" in data else None, learner, types=types, **more)
+    return model
 
 
 def test_one_attribute_is_the_gaussian_of_naive_bayes() -> None:

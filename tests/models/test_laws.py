@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likely
+from likely.testing import bits
 
 TYPES = {"a": "nominal", "b": "nominal", "x": "number", "y": "number", "t": "nominal"}
 cells = {
@@ -120,16 +121,14 @@ def test_every_law_of_a_model(
 def test_learning_changes_nothing_and_repeats_itself(
     table: list[dict[str, Any]], asked: list[dict[str, Any]], learner: likely.NaiveBayes
 ) -> None:
-    from likely.sums import state
-
     summary = summarized(table, True)
-    before, said = state.dump(summary.state()), repr(learner)
+    before, said = bits(summary), repr(learner)
     one = learner.learn(summary)
     first = one.posterior(columns(asked)).matrix.tobytes()
     one.working(asked[0])
     two = learner.learn(summary)
     assert two.posterior(columns(asked)).matrix.tobytes() == first
-    assert state.dump(summary.state()) == before and repr(learner) == said
+    assert bits(summary) == before and repr(learner) == said
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "m.likely"
         one.save(path)

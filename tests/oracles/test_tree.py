@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 import likely
 from likely.errors import ColumnError, SettingError
-from likely.models.dependence.tree import spanning_tree
 
 NAMES = ["a", "b", "c", "d", "e"]
 LEVELS = {"a": "uv", "b": "uvw", "c": "uv", "d": "uvw", "e": "uv"}
@@ -78,13 +77,6 @@ def test_no_other_tree_tells_more(seed: int) -> None:
     (exhibit,) = model.exhibits()
     assert {frozenset((NAMES.index(r[0]), NAMES.index(r[1]))) for r in exhibit.rows[1:]} == links
     assert exhibit.rows[0][:2] == ("a", "–")
-
-
-def test_ties_go_to_the_first() -> None:
-    order, parents = spanning_tree(np.ones((4, 4)), 0)
-    assert order.tolist() == [0, 1, 2, 3] and parents.tolist() == [-1, 0, 0, 0]
-    order, parents = spanning_tree(np.zeros((3, 3)), 2)
-    assert order.tolist() == [2, 0, 1] and parents.tolist() == [2, 2, -1]
 
 
 def direct_score(model: Any, row: dict[str, Any]) -> np.ndarray:

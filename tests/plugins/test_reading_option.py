@@ -38,6 +38,7 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
 
     def run(*words: str) -> str:
         env = {**os.environ, "PYTHONPATH": str(house), "LIKELY_KERNELS": "later", "COLUMNS": "100"}
+        env["LIKELY_CACHE"] = str(source / "__pycache__")  # where the kernels of the same source lie already
         done = subprocess.run(
             [sys.executable, *words], cwd=house, env=env, capture_output=True, text=True, check=False, timeout=120
         )

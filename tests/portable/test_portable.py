@@ -1,4 +1,4 @@
-"""The portable form scores as the model does: the same rows, read and scored by plain Python, for every learner."""
+"""A model in the form that exports read."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conformance.interacting import KINDS, additive
+from conformance.test_conformance import asked
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,7 +23,10 @@ from likely import Model, Text
 from likely.apply.decide.missing import average_missing
 from likely.apply.decide.priors import with_prior
 from likely.errors import FileFormatError, SettingError
+from likely.models import kernels, shapes
 from likely.models.registry import LEARNERS
+from likely.portable import logs
+from likely.portable.abilities import LANGUAGES, abilities_sentence, can_learn, languages_of
 from likely.portable.describe import is_portable, portable
 from likely.portable.reading import cells_of, portable_of
 from likely.portable.scoring import chances, posterior, scores, terms
@@ -332,3 +337,167 @@ def test_the_reference_needs_no_library() -> None:
             for module in found:
                 first = module.split(".")[0]
                 assert first in sys.stdlib_module_names or module.startswith(ours), module
+
+
+# What pairs and larger sets of attributes say, as plain values: rare and grouped levels, weights, size.
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_every_kind_is_what_its_portable_form_says(kind: Any) -> None:
+    model = additive(*kind)
+    agree(model, asked())
+    form = form_of(model)
+    made = {term.form for term in form.score.terms}
+    assert {1: "BinTerm", 2: "PairTerm", 3: "TreesTerm", "any": "TreesTerm"}[kind[0]] in made
+    # Of two classes that mirror each other, one is held.
+    held = {len(t.table) for t in form.score.terms if t.form == "PairTerm"}
+    held |= {len(t.values) for t in form.score.terms if t.form == "TreesTerm"}
+    assert held <= {1 if kind[2] == 2 else 3}
+
+
+@pytest.mark.parametrize("order", [2, "any"])
+@pytest.mark.parametrize("missing", ["skip", "level"])
+def test_many_levels_and_levels_that_are_rare(order: Any, missing: Any) -> None:
+    """300 levels are more than there are codes, so that some share one; with `least_count` unseen ones are "other"."""
+    rng = np.random.default_rng(4)
+    place, x = rng.integers(0, 300, 4000), rng.normal(size=4000)
+    number = rng.integers(0, 290, 4000) * 0.5
+    target = np.where((place % 7 < 3) ^ (x > 0) ^ (number > 60), "u", "v")
+    data = {"a": [f"l{k}" for k in place], "b": number.tolist(), "x": x.tolist(), "t": target.tolist()}
+    data["a"][:40], data["b"][40:80], data["x"][80:120] = [None] * 40, [None] * 40, [None] * 40
+    types = {"a": "nominal", "b": "nominal of numbers", "x": "number"}
+    learner = likely.Additive(order=order, missing=missing, rounds=40)
+    rows = [
+        {"a": a, "b": b, "x": c}
+        for a in ("l0", "l7", "l255", "l299", "new", "other", None)
+        for b in (0, 0.5, 77, 1e9, None)
+        for c in (-0.1, 3.0, None)
+    ]
+    for more in ({}, {"least_count": 12}):
+        model = likely.fit(data, "t", learner, types=types, **more)
+        assert ("other" in model.levels("a")) == bool(more)
+        agree(model, rows)
+
+
+def test_a_weight_multiplies_all_that_a_pair_or_a_set_says() -> None:
+    for kind in ((2, "skip", 3), ("any", "level", 2)):
+        whole = portable(additive(*kind))
+        assert isinstance(whole.score, shapes.Sum)
+        score = replace(whole.score, powers=(0.3,) * len(whole.score.terms))
+        form, powered = form_of(additive(*kind)), portable_of(text_of(replace(whole, score=score))).score
+        for row in asked()[:30]:
+            cells = cells_of(form, row)
+            all_ = scores(form, cells)
+            for k, (a, b) in enumerate(zip(form.score.constant, all_, strict=True)):
+                added = sum(own[k] for _, own in terms(powered, cells, form))
+                assert math.isclose(added, 0.3 * (b - a), abs_tol=1e-12)
+
+
+def test_codes_that_nothing_tells_apart_are_one() -> None:
+    form = form_of(additive(2, "skip", 2))
+    for term in form.score.terms:
+        if term.form == "PairTerm":
+            first, second = term.axes
+            assert [len(column) for column in term.table] == [first.size * second.size]
+            for axis in term.axes:
+                assert axis.codes is None or set(axis.codes) <= set(range(-1, axis.size))
+                assert axis.codes is not None or axis.size == len(axis.starts) + 1
+    assert len(text_of(portable(additive(2, "skip", 2)))) < 120_000
+
+
+# What a model says that it can do is what it does: exports are written or refused as the sentence has it.
+
+
+COUNT = 400
+
+
+def odd_table(numbers: int) -> dict[str, list]:
+    """Numbers with two humps (kernels fit them best), related to each other (blocks do), and levels."""
+    rng = np.random.default_rng(4)
+    codes = rng.integers(0, 3, COUNT)
+    common = rng.normal(size=COUNT)
+    columns = {
+        f"x{k}": np.where(rng.random(COUNT) < 0.5, -3, 3) * (1 + codes % 2) + common + rng.normal(size=COUNT)
+        for k in range(numbers)
+    }
+    table: dict[str, list] = {name: [round(v, 3) for v in values.tolist()] for name, values in columns.items()}
+    table["level"] = [f"l{(c + i) % 4}" for i, c in enumerate(codes.tolist())]
+    return table | {"y": [f"c{c}" for c in codes.tolist()]}
+
+
+def exported(model: likely.Model) -> list[str]:
+    out = []
+    for language in LANGUAGES:
+        try:
+            likely.export(model, language.lower())
+        except SettingError:
+            continue
+        out.append(language)
+    return out
+
+
+WITH_SETTINGS = [
+    likely.NaiveBayes(),
+    likely.NaiveBayes(numbers="kernel"),
+    likely.NaiveBayes(blocks=(("x0", "x1", "x2", "x3", "x4", "x5", "x6"),)),
+    likely.NaiveBayes(blocks=(("x0", "x1"),)),
+    likely.NaiveBayes(unseen="error"),
+    likely.TunedNaiveBayes(),
+    likely.Logistic(),
+    likely.Additive(order=3),
+    likely.TreeAugmented(),
+    likely.Neighbors(),
+    likely.LeastSquares(),
+    likely.Auto(),
+]
+
+
+@pytest.mark.parametrize("learner", WITH_SETTINGS, ids=repr)
+def test_languages_that_are_named_write_the_model_and_others_refuse(learner) -> None:
+    model = likely.fit(odd_table(7), "y", learner)
+    assert languages_of(model) == exported(model)
+
+
+@pytest.mark.parametrize("purpose", ["sql", "onnx", "pmml"])
+@pytest.mark.parametrize("effort", ["normal", "best"])
+def test_a_model_for_a_language_is_written_in_it(purpose, effort) -> None:
+    model = likely.fit(odd_table(7), "y", for_=purpose, effort=effort)
+    assert purpose.upper() in exported(model)
+
+
+def test_a_model_for_updates_learns() -> None:
+    model = likely.fit(odd_table(2), "y", for_="updates")
+    assert can_learn(model) and "can learn, unlearn and merge rows" in abilities_sentence(model)
+
+
+def test_who_is_refused_hears_of_the_option_that_avoids_it() -> None:
+    table = odd_table(7)
+    members = [{"name": "NaiveBayes", "numbers": "kernel"}]
+    pool = likely.fit(table, "y", likely.Auto(members=members))
+    with pytest.raises(SettingError, match=r"kernel density.*likely fit --for sql\.$"):
+        likely.export(pool, "sql")
+    assert "--for sql" in abilities_sentence(pool)
+    alone = likely.fit(table, "y", likely.NaiveBayes(numbers="kernel"))
+    with pytest.raises(SettingError) as refusal:
+        likely.export(alone, "sql")
+    assert "--for" not in str(refusal.value) + abilities_sentence(alone)
+
+
+def test_a_block_of_a_pool_is_told_by_its_cells() -> None:
+    table = odd_table(3)
+    members = [{"name": "NaiveBayes", "blocks": [["x0", "x1", "x2"]]}]
+    model = likely.fit(table, "y", likely.Auto(members=members))
+    row = {"x0": 3.0, "x1": -3.0, "level": "l1"}
+    told = [entry.cell for entry in likely.explain(model, row).entries if entry.kind == "block"]
+    assert told == ["x0=3, x1=-3"]
+
+
+def test_a_model_without_attributes_is_not_said_to_be_exported() -> None:
+    model = likely.fit({"c": ["x"] * 8, "y": ["p", "q"] * 4}, "y")
+    assert languages_of(model) == exported(model) == []
+    with pytest.raises(SettingError, match="has no attributes"):
+        likely.export(model, "sql")
+
+
+def test_a_tie_is_as_wide_in_exports_as_in_kernels() -> None:
+    assert kernels.TIE == logs.TIE == 2.0**-40

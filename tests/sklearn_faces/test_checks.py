@@ -17,11 +17,12 @@ CHECKS = Path(__file__).with_name("run_checks.py")
 READING = {"types", "missing_cells", "loss", "tokens", "random_state"}
 
 
-def test_every_check_of_scikit_learn_passes() -> None:
-    done = subprocess.run([sys.executable, str(CHECKS)], capture_output=True, text=True, check=False)
+@pytest.mark.parametrize("which", ["as they are", pytest.param("on other numbers", marks=pytest.mark.long)])
+def test_every_check_of_scikit_learn_passes(which: str) -> None:
+    done = subprocess.run([sys.executable, str(CHECKS), which], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout.splitlines()[-1])
-    assert {*faces.__all__} <= told.keys()
+    assert told.keys() == {*faces.__all__} if which == "as they are" else len(told) == 7
     for name, (count, bad) in told.items():
         assert count > 40, name
         assert not bad, name

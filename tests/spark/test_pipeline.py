@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from spark.conftest import quiet
 
 import likely
 import likely.spark
 from likely.errors import ColumnError, SettingError
-from likely.spark.session import quiet
-from likely.sums import state
+from likely.testing import bits
 
 TARGET = "the species"
 
@@ -64,7 +65,8 @@ def test_a_pipeline_fits_predicts_and_is_saved_whole(spark: Any, iris: pa.Table,
 def test_labels_of_text_are_predicted_as_text_and_the_default_is_that_of_fit(spark: Any, iris: pa.Table) -> None:
     df = frame(spark, iris)
     made = likely.spark.LikelyClassifier(labelCol=TARGET, predictionCol="named", probabilityCol="shares").fit(df)
-    assert state.dump(made.model.search_state()) == state.dump(likely.fit(iris, TARGET).search_state())
+    here, there = (SimpleNamespace(state=one.search_state) for one in (likely.fit(iris, TARGET), made.model))
+    assert bits(there) == bits(here)
     said = made.transform(df.drop(TARGET))
     assert {row["named"] for row in said.collect()} == set(made.classes) and made.numClasses == 3
     with pytest.raises(ColumnError, match="has no column 'colour'"):

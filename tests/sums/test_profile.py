@@ -10,8 +10,10 @@ import pytest
 from laws.nasty import TextColumn
 
 import likely
-from likely.sums.columns.counts import KEEP
 from likely.testing import bits
+
+KEEP = 1 << 14
+"""So many distinct cells are counted exactly; of more, their number is estimated."""
 
 
 def profiled(*arrays: list[str | None]) -> TextColumn:

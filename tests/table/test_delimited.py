@@ -1,4 +1,4 @@
-"""Delimited text: cells stay the text they were, and what is wrong is told with its line."""
+"""Delimited text: its dialects, and that it is parsed once."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ import gzip
 import io
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -18,6 +20,7 @@ from hypothesis import strategies as st
 
 import likely
 from likely.errors import ColumnError, EncodingError, InputError, SettingError
+from likely.table import wrappers
 from likely.table.formats import delimited
 from likely.table.formats import delimited as layout
 from likely.table.open import open_source
@@ -243,3 +246,114 @@ def test_a_mark_that_begins_the_first_cell_belongs_to_it(tmp_path: Path, head: s
     swept = [value for batch in source.batches(["a"]) for value in batch.column(0).to_pylist()]
     assert swept == ["\ufeffu", *["u"] * 5]
     assert sorted(likely.summarize(path, "a", types={"a": "nominal"}).classes) == ["u", "\ufeffu"]
+
+
+# A remembered source gives the batches of the source itself, and parses a small text file once.
+
+
+@pytest.fixture
+def sweeps(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The columns of every sweep over a text file."""
+    out: list[list[str]] = []
+
+    def count(name: str) -> None:
+        plain = getattr(delimited.DelimitedSource, name)
+
+        def counted(self: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
+            out.append(list(columns or self.schema.names))
+            yield from plain(self, columns)
+
+        monkeypatch.setattr(delimited.DelimitedSource, name, counted)
+
+    count("batches")
+    count("pieces")
+    return out
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    file = tmp_path / "a.csv"
+    file.write_text("a,b,c\n" + "".join(f"{k},x{k % 7},{'pq'[k % 2]}\n" for k in range(5000)))
+    return file
+
+
+def rows_of(source: Any, columns: Sequence[str] | None = None) -> Any:
+    return pa.Table.from_batches(list(source.batches(columns)))
+
+
+def test_the_same_rows_from_one_sweep(path: Path, sweeps: list[list[str]]) -> None:
+    plain, source = open_source(path), wrappers.parse_once(open_source(path))
+    want = {some: rows_of(plain, some) for some in (("a", "b", "c"), ("c", "a"), ("b",))}
+    sweeps.clear()
+    for some, table in want.items():
+        assert rows_of(source, some) == table
+    assert len(sweeps) == 1
+    assert rows_of(source) == want["a", "b", "c"] and len(sweeps) == 1
+    assert sum(b.num_rows for b in source.batches([])) == sum(b.num_rows for b in plain.batches([]))
+    with pytest.raises(likely.LikelyError, match="no column 'd'"):
+        rows_of(source, ["d"])
+
+
+def test_what_was_broken_off_is_taken_up_and_what_is_too_much_is_not_kept(
+    path: Path, sweeps: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = wrappers.parse_once(open_source(path))
+    next(iter(source.batches(["a"])))
+    assert rows_of(source, ["a"]).num_rows == 5000 and rows_of(source, ["a", "b"]).num_rows == 5000
+    assert sweeps == [["a"], ["a", "b"]]
+    source = wrappers.parse_once(open_source(path))
+    sweeps.clear()
+    next(iter(source.batches(["a"])))
+    assert rows_of(source, ["b"]).num_rows == 5000 and rows_of(source, ["a"]).num_rows == 5000
+    assert sweeps == [["a"], ["b"], ["a"]]  # another one is begun anew
+    monkeypatch.setattr(wrappers, "MOST_BYTES", 1000)
+    source = wrappers.parse_once(open_source(path))
+    sweeps.clear()
+    assert rows_of(source, ["a"]) == rows_of(source, ["a"]) and len(sweeps) == 2
+
+
+def test_frames_are_left_as_they_are_and_a_look_parses_once(path: Path, sweeps: list[list[str]]) -> None:
+    frame = open_source({"a": [1, 2]})
+    assert wrappers.parse_once(frame) is frame
+    likely.look(path, "c")
+    assert len(sweeps) == 1
+
+
+@pytest.fixture(scope="module")
+def lines() -> list[str]:
+    """Rows of several blocks."""
+    return [f"{k},{'x' * (k % 90)} {k % 7},{'pq'[k % 2]}\n" for k in range(120_000)]
+
+
+def test_blocks_are_read_by_threads_in_the_order_of_the_file(tmp_path: Path, lines: list[str]) -> None:
+    file = tmp_path / "large.csv"
+    lines = [*lines]
+    lines[70_000] = '70000," a ""quoted""\nline",q\n'
+    lines[90_000] = "   \n"  # a line of blanks, which only Arrow's parser passes over
+    lines[100_000] = "100000, é ,p\n"
+    file.write_text("a,b,c\n" + "".join(lines), encoding="utf-8")
+    plain, source = open_source(file), wrappers.parse_once(open_source(file))
+    for columns in (None, ["c", "a"], ["b"]):
+        assert rows_of(source, columns) == rows_of(plain, columns)
+    assert source.notes == plain.notes
+
+
+@pytest.mark.parametrize("broken", ["1,2\n", "1,2,3,4\n", '1,"never closed,3\n', "1,\0,3\n"])
+def test_what_is_wrong_is_told_as_by_one_sweep(tmp_path: Path, lines: list[str], broken: str) -> None:
+    file = tmp_path / "large.csv"
+    file.write_text("a,b,c\n" + "".join(lines) + broken + "2,b,p\n")
+    said = []
+    for source in (open_source(file), wrappers.parse_once(open_source(file))):
+        with pytest.raises(likely.LikelyError) as error:
+            rows_of(source)
+        said.append(str(error.value))
+    assert said[0] == said[1]
+
+
+def test_text_in_another_encoding(tmp_path: Path) -> None:
+    """The first sweep breaks off where the text proves not to be UTF-8."""
+    file = tmp_path / "b.csv"
+    lines = [f"{k},{'Käse' if k > 190_000 else 'Brot'},{'pq'[k % 2]}\n" for k in range(200_000)]
+    file.write_bytes(("a,b,c\n" + "".join(lines)).encode("latin-1"))
+    record = likely.look(file, "c", folds=2)
+    assert record.rows == 200_000 and record.columns[1].name == "b"

@@ -7,22 +7,22 @@ import io
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from table.reading import open_source
 
 from likely.errors import ColumnError, InputError
-from likely.table.open import open_source
-from likely.table.source import Source
 
 SHARED = Path(__file__).parents[3] / "shared"
 shared = pytest.mark.skipif(not SHARED.exists(), reason="the folder ../shared of real tables is absent")
 PLAY = {"outlook": ["sunny", "rainy", None], "windy": ["no", "yes", "no"], "hours": [1, None, 3]}
 
 
-def rows(source: Source, columns: list[str] | None = None) -> dict[str, list[object]]:
+def rows(source: Any, columns: list[str] | None = None) -> dict[str, list[object]]:
     names = source.resolve_columns(columns)
     read: dict[str, list[object]] = {n: [] for n in names}
     for batch in source.batches(columns):

@@ -10,9 +10,9 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from table.reading import open_source
 
 import likely
-from likely.table.open import open_source
 
 ROWS = {"x": [" a", "b", "b ", "a"] * 5, "y": ["van ", "car", "car", "van "] * 5}
 

@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import deltalake
@@ -29,7 +30,7 @@ from pyarrow import dataset
 from pyiceberg.catalog.sql import SqlCatalog
 
 import likely
-from likely.sums import state
+from likely.testing import bits as bits_of
 
 BIG = 2**53
 WHOLE = [BIG - 1, BIG, BIG + 1, BIG + 2, -BIG - 1, 2**63 - 1, -(2**63), 0]
@@ -58,9 +59,8 @@ TYPES = {
 
 def bits(data: object, types: dict[str, str] = TYPES, how: Callable[..., Any] = likely.summarize) -> bytes:
     """The sums of a table, as bytes: statistics and classes, without the reasons why columns are read as they are."""
-    summary = how(data, "y", types=types)
-    tree = summary.canonical().state()
-    return state.dump({key: value for key, value in tree.items() if key != "schema"})
+    tree = how(data, "y", types=types).canonical().state()
+    return bits_of(SimpleNamespace(state=lambda: {key: value for key, value in tree.items() if key != "schema"}))
 
 
 def plain_rows(table: pa.Table) -> list[dict[str, Any]]:

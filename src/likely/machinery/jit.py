@@ -66,9 +66,13 @@ class Kernel:
 
     def __call__(self, *args: Any) -> Any:
         if self._call is None:
-            with _lock:
-                self._call = self._call or self._ready()
+            self.prepare()
         return self._call(*args)
+
+    def prepare(self) -> None:
+        """Find its machine code, or compile it and keep that on disk."""
+        with _lock:
+            self._call = self._call or self._ready()
 
     def _ready(self) -> Callable[..., Any]:
         if not checks_bounds():

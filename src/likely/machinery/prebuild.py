@@ -1,4 +1,4 @@
-"""Builds the library of all kernels: `python -m likely.machinery.prebuild all FOLDER`.
+"""Builds the library of all kernels: `python -m likely.machinery.prebuild all FOLDER`; `cache`: compiles them for here.
 
 numba compiles each kernel for a kind of processor, LLVM writes a position-independent object, and a linker (zig's, or
 that of the C compiler) joins them. Run when a wheel is made, never by who uses likely.
@@ -95,8 +95,16 @@ def _environment(variant: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": path, "NUMBA_CPU_NAME": variant, "NUMBA_CPU_FEATURES": ""}
 
 
+def fill_cache() -> None:
+    """Compile what no library and no earlier process has compiled for this computer, each kernel once."""
+    for kernel in find_kernels():
+        kernel.prepare()
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "all":
         build_all(Path(sys.argv[2]))
+    elif sys.argv[1] == "cache":
+        fill_cache()
     else:
         build(sys.argv[1], Path(sys.argv[2]))

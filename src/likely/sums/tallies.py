@@ -400,7 +400,7 @@ def balanced_edges(values: Floats, weight: Floats, bins: int) -> Floats:
     """Inner edges of at most `bins` bins of about equal weight: bin i holds edges[i-1] <= x < edges[i].
 
     A value that outweighs a bin gets one for itself, and the others share the rest: where nine rows in ten are zero,
-    the tenth is still told apart (tests/sums/test_pairs.py).
+    the tenth is still told apart (tests/sums/test_rows.py).
 
     >>> balanced_edges(np.arange(6.0), np.array([90.0, 1, 1, 1, 1, 1]), 3).tolist()
     [1.0, 4.0]

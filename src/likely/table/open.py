@@ -389,6 +389,6 @@ def find_record_end(data: Bytes, delimiter: int, quotes: int, wanted: int, state
         elif byte != 13:
             start = 0
         elif start == 0:
-            start = 1  # a line may end with it alone: a quote that follows opens a cell (tests/spark/test_files.py)
+            start = 1  # a line may end with it alone: a quote that follows opens a cell (tests/spark/test_frames.py)
     state[0], state[1], state[2] = inside, start, records_read
     return used

@@ -337,7 +337,7 @@ def fold_block(h: np.uint64, block: np.uint64) -> np.uint64:
 def draw_keys() -> Hashes:
     """Secret numbers for a hash table that lives in memory alone: nobody can choose texts that all fall into one place.
 
-    What a table answers does not depend on them (tests/table/test_flooding.py).
+    What a table answers does not depend on them (tests/table/test_tokens.py).
     """
     return np.frombuffer(os.urandom(24), np.uint64) | np.uint64(1)
 

@@ -14,20 +14,16 @@ import openpyxl
 import pandas as pd
 import pytest
 import xlsxwriter
+from table.reading import open_source, rows
 
 import likely
 from likely.errors import InputError
-from likely.table.open import open_source
 
 
 def made(path: Path, fill: Callable[[Any], object]) -> Path:
     with xlsxwriter.Workbook(path) as book:
         fill(book)
     return path
-
-
-def rows(data: object, sheet: str | None = None) -> list[dict[str, Any]]:
-    return [row for batch in open_source(data, sheet=sheet).batches() for row in batch.to_pylist()]
 
 
 def fill_two(book: Any) -> None:
@@ -44,11 +40,11 @@ def test_the_first_sheet_with_rows_is_read_and_told(tmp_path: Path) -> None:
     assert source.notes == (
         "Read from the sheet 'one'. The workbook also has 'empty', 'two, too': --sheet NAME reads another.",
     )
-    assert rows(path, "two, too") == rows(path / "two, too") == [{"b": "x"}, {"b": "y"}]
+    assert rows(path, sheet="two, too") == rows(path / "two, too") == [{"b": "x"}, {"b": "y"}]
     with pytest.raises(InputError, match=r"t.xlsx has no sheet 'tow'. It has 'empty', 'one', 'two, too'."):
-        rows(path, "tow")
+        rows(path, sheet="tow")
     with pytest.raises(InputError, match=r"has no rows below its header"):
-        rows(path, "empty")
+        rows(path, sheet="empty")
 
 
 def test_the_command_line_and_python_name_a_sheet(tmp_path: Path) -> None:
@@ -158,15 +154,15 @@ def test_names_that_lie(tmp_path: Path) -> None:
 def test_a_folder_of_workbooks_is_one_table(tmp_path: Path) -> None:
     for name in ("a.xlsx", "b.xlsx"):
         made(tmp_path / name, fill_two)
-    assert rows(tmp_path, "two, too") == [{"b": "x"}, {"b": "y"}] * 2
+    assert rows(tmp_path, sheet="two, too") == [{"b": "x"}, {"b": "y"}] * 2
 
 
 def test_without_the_library_the_extra_is_named(tmp_path: Path) -> None:
     path = made(tmp_path / "t.xlsx", fill_two)
     code = (
         "import sys; sys.modules['python_calamine'] = None\n"
-        "from likely.table.open import open_source\n"
-        f"try: open_source({str(path)!r})\nexcept Exception as error: print(error)"
+        "import likely\n"
+        f"try: likely.summarize({str(path)!r})\nexcept Exception as error: print(error)"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert told.startswith("t.xlsx is a workbook. To read it, install the extra: pip install 'likely[excel]'")

@@ -11,16 +11,12 @@ from typing import Any
 
 import fsspec
 import pytest
+from table.reading import open_source, rows
 
 from likely.errors import InputError
-from likely.table.open import open_source
 
 CSV = "sky,play\nsun,yes\nrain,no\n"
 WANTED = [{"sky": "sun", "play": "yes"}, {"sky": "rain", "play": "no"}]
-
-
-def rows(data: object) -> list[dict[str, str]]:
-    return [row for batch in open_source(data).batches() for row in batch.to_pylist()]
 
 
 class Quiet(SimpleHTTPRequestHandler):

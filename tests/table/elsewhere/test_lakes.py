@@ -9,14 +9,10 @@ from pathlib import Path
 import deltalake
 import pyarrow as pa
 import pytest
+from table.reading import open_source, rows
 
 import likely
 from likely.errors import InputError
-from likely.table.open import open_source
-
-
-def rows(data: object) -> list[dict[str, object]]:
-    return [row for batch in open_source(data).batches() for row in batch.to_pylist()]
 
 
 def lake(path: Path) -> Path:
@@ -54,8 +50,8 @@ def test_without_the_library_the_extra_is_named(tmp_path: Path) -> None:
     path = lake(tmp_path / "lake")
     code = (
         "import sys; sys.modules['deltalake'] = None\n"
-        "from likely.table.open import open_source\n"
-        f"try: open_source({str(path)!r})\nexcept Exception as error: print(error)"
+        "import likely\n"
+        f"try: likely.summarize({str(path)!r})\nexcept Exception as error: print(error)"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert "pip install 'likely[delta]'" in told

@@ -349,7 +349,7 @@ def turns(choice: Choice, edges: NDArray[np.float64]) -> NDArray[np.float64]:
     """Where a choice between a few things changes, to the last bit: the first number on the other side.
 
     It is looked for between edges and between Kronrod's points of all panels. A kink that lies unseen between an edge
-    and the first point would spoil both the integral and its estimate of error (tests/deciding/test_asking.py).
+    and the first point would spoil both the integral and its estimate of error (tests/decide/test_missing.py).
 
     >>> turns(lambda x: (x > 0.1).astype(np.intp), np.array([0.0, 1.0, 2.0])).tolist()
     [0.10000000000000002]

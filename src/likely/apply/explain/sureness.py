@@ -148,8 +148,8 @@ class Sureness:
 def percents(*shares: float) -> list[str]:
     """Shares as percentages, with as many digits as tell them from 0, from 100 and from each other; at most two.
 
-    >>> percents(0.63, 0.41, 0.8), percents(0.996, 0.97, 0.9999999)
-    (['63', '41', '80'], ['99.6', '97', 'over 99.99'])
+    >>> percents(0.63, 0.41, 0.8), percents(0.996, 0.97, 0.9999999), percents(1.0, 0.99999, 0.0)
+    (['63', '41', '80'], ['99.6', '97', 'over 99.99'], ['100', 'over 99.99', '0'])
     """
     apart = len({*shares})
     least = next((d for d in range(3) if len({round(100 * s, d) for s in shares}) == apart), 2)

@@ -126,7 +126,7 @@ def push(table: Counts3, pseudo_count: float = 1.0) -> Push:
     Each row is left out of the counts that judge it, since otherwise a cell of one row would predict itself. Where
     rows are few the joint probability leans on independence: it is (n + k) / (e + k) times the product, where e is the
     count that independence expects. How strongly, k, is read off the table (`_leaning`). Differences have the sign of
-    the evidence, so that those of chance cancel each other (tests/evaluate/test_repeating.py).
+    the evidence, so that those of chance cancel each other (tests/evaluate/test_information.py).
     """
     at, beside, group = np.nonzero(table)
     classes = table.shape[2]

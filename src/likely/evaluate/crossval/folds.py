@@ -123,7 +123,7 @@ class FoldSums:
         return self.among(np.arange(len(self.rows)) == fold)
 
     def rest(self, fold: int) -> Summary:
-        """All rows but those of one fold: the total minus the part (tests/evaluate/test_folds.py)."""
+        """All rows but those of one fold: the total minus the part (tests/evaluate/test_dealing.py)."""
         return self.among(np.arange(len(self.rows)) != fold)
 
     def among(self, seen: NDArray[np.bool_]) -> Summary:

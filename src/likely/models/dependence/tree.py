@@ -417,6 +417,11 @@ def spanning_tree(bits: NDArray[np.float64], start: int) -> tuple[NDArray[np.int
     """The spanning tree of most bits, grown from `start` (Prim): nodes after their parents, and the parent of each.
 
     Of equal edges the one to the earliest node is taken, from the node that joined first.
+
+    >>> [part.tolist() for part in spanning_tree(np.ones((4, 4)), 0)]
+    [[0, 1, 2, 3], [-1, 0, 0, 0]]
+    >>> [part.tolist() for part in spanning_tree(np.zeros((3, 3)), 2)]
+    [[2, 0, 1], [2, 2, -1]]
     """
     size = len(bits)
     parents = np.full(size, -1, np.int64)

@@ -334,7 +334,7 @@ def fold_bits(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> NDArray[np.
 def text_hashes(cells: Texts) -> NDArray[np.uint64]:
     """The hash of each text's words with one blank between them; 0 where it has none.
 
-    It is what a word of these letters would have (tests/troubles/test_copies.py).
+    It is what a word of these letters would have (tests/troubles/test_rows.py).
     """
     letters, out = alphabet_for(cells), np.empty(len(cells), np.uint64)
 

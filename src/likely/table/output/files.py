@@ -7,7 +7,6 @@ import hashlib
 import os
 import stat
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -17,8 +16,6 @@ from likely.errors import InputError, shown
 
 # How a file is replaced whole: written beside its place first, then put there by one rename.
 
-_TRIES = 20
-"""So many writers of one file may be at work at once before names are drawn by lot."""
 _NO_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES, errno.EPERM)
 """What systems say that cannot flush a folder."""
 
@@ -62,26 +59,21 @@ class PartFile:
 def _claim(target: Path, wait: bool) -> tuple[int, Path]:
     """An open, empty file in the folder of `target` that nobody else writes: a new one, or one that was left behind."""
     number = 0
-    while number < _TRIES:
+    while True:
         path = target.parent / f".{target.name[:40]}.{number}.part"
-        handle = _open_part(path)
-        if handle is None:
-            number += 1
-            continue
-        try:
-            locked = _lock(handle, wait and not number)
-            # It may have been renamed or removed by its writer before it was locked here.
-            here = locked and _is_at(handle, path)
-        except BaseException:
+        handle, locked = _open_part(path), False
+        if handle is not None:
+            try:
+                locked = _lock(handle, wait and not number)
+                # It may have been renamed or removed by its writer before it was locked here: then its name is free.
+                if locked and _is_at(handle, path):
+                    os.ftruncate(handle, 0)
+                    return handle, path
+            except BaseException:
+                os.close(handle)
+                raise
             os.close(handle)
-            raise
-        if here:
-            os.ftruncate(handle, 0)
-            return handle, path
-        os.close(handle)
         number += not locked
-    handle, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".part", dir=target.parent)
-    return handle, Path(name)
 
 
 def _open_part(path: Path) -> int | None:
