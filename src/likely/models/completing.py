@@ -17,7 +17,7 @@ import numpy as np
 from likely.machinery.arrays import Bools, Bytes, Floats, Hashes, Longs
 from likely.machinery.jit import kernel
 from likely.models.additive.coding import Coding, coding_of, hash_codes
-from likely.models.contracts import Learner, Learning, Model, Sweep
+from likely.models.contracts import Learner, Learning, Model, Sweep, setting_of
 from likely.models.factors.bins import read_tally
 from likely.models.heldout.kept_rows import KeptRows, scramble
 from likely.models.heldout.search import gather_rows
@@ -43,7 +43,7 @@ NEAREST = 5
 TRIES = 8
 STRONG = 0.3
 """Nats that two attributes tell of each other from which on a difference counts in full."""
-ROWS_TOLD = 10.0
+ROWS_TOLD = 2.0
 """What is said of one value by itself is the share in the table, with so many rows more that go by the mean over
 references."""
 MOST_TOLD = 256
@@ -57,12 +57,13 @@ def needs_references(model: Model) -> bool:
     """Whether an unknown cell must be averaged over: not where the model sums over it already (P(row, class) and
     products of P(cell | class)), measures distances by what is known, or says no probabilities. What is made of sums
     alone stays so: it learns and unlearns rows to the last bit."""
-    score = model.score
+    score, asked = model.score, [setting_of(own.learner, "missing") for own in (model, *model.members)]
     by_rows = isinstance(score, Sum) and any(isinstance(term, Opaque) for term in score.terms) and len(score.terms) == 1
     plain = model.factored and all(power == 1.0 for power in model.powers)
     coded = [c for c in model.schema.attributes if isinstance(model.summary.columns[c.name], (Counts, Numbers))]
     return (
         bool(model.state)
+        and "level" not in asked  # being missing is evidence: it was said so
         and model.references is None
         and model.proper
         and not (model.random or model.generative or plain or by_rows or model.inner is not None)
@@ -72,7 +73,7 @@ def needs_references(model: Model) -> bool:
 
 
 def learn_completed(learner: Learner, summary: Summary) -> Learning[Model]:
-    """What a learner makes of a summary, with references where it needs them: one more sweep, unless it had the rows."""
+    """What a learner makes of a summary, with references where it needs them: one more sweep, unless it has them."""
     model = yield from learning(learner, summary)
     if not needs_references(model):
         return model

@@ -8,6 +8,7 @@ models/completing.py. Rows without an unknown cell never come here.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,7 +24,7 @@ from likely.models.shapes.lines import Line
 from likely.models.shapes.score import Opaque, Score, Terms, left_over
 from likely.sums.contracts import State
 from likely.sums.state import read_array, read_finite, read_texts, read_wholes, require
-from likely.table.batch import MISSING_CODE, Batch, Codes
+from likely.table.batch import MISSING_CODE, Batch, Codes, Texts
 from likely.table.labels import Labels
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ class References:
 
     axes: tuple[Axis, ...]
     values: tuple[Any, ...]
-    """For each axis what a code stands for: the names of levels, or numbers; a missing cell, the code after them, none."""
+    """For each axis what its codes stand for: names of levels, or numbers. After them comes the code of a missing
+    cell."""
     places: tuple[Floats, ...]
     """For each axis where a code lies, a missing cell last: the share of rows below a number; levels are 1 apart."""
     relevance: Floats
@@ -88,9 +90,9 @@ class References:
     def unknown(self, batch: Batch) -> Bools | None:
         """Which cells of each row are to be averaged over, (rows, axes); None where there is none."""
         names = [axis.name for axis in self.axes]
-        if batch.rows == 1:  # a row by itself is common, and arrays of one cell take long
-            if not any(_is_unknown(batch.cells[name], 0) for name in names):
-                return None
+        # A row by itself is common, and arrays of one cell take long.
+        if batch.rows == 1 and not any(_is_unknown(batch.cells[name], 0) for name in names):
+            return None
         gone = np.stack([are_unknown(batch.cells[name]) for name in names], axis=1)
         for pattern in self.usual:
             gone[(gone == pattern).all(axis=1)] = False
@@ -195,12 +197,12 @@ def _read_values(values: object, axis: Axis) -> Any:
 
 
 def are_unknown(cells: Any) -> Bools:
-    """Which cells of a column are missing."""
-    return np.asarray(cells.codes == MISSING_CODE if isinstance(cells, Codes) else np.isnan(cells))
+    """Which cells of a column are missing; numbers that are infinite count as missing."""
+    return np.asarray(cells.codes == MISSING_CODE if isinstance(cells, Codes) else ~np.isfinite(cells))
 
 
 def _is_unknown(cells: Any, row: int) -> bool:
-    return bool(cells.codes[row] == MISSING_CODE) if isinstance(cells, Codes) else bool(cells[row] != cells[row])
+    return bool(cells.codes[row] == MISSING_CODE) if isinstance(cells, Codes) else not math.isfinite(cells[row])
 
 
 @kernel("f8[][], f8[][], f8[], i8, f8[], f8[], i4[][]")
@@ -266,8 +268,12 @@ class Completed(Score):
         gone = self.references.unknown(batch)
         if gone is None:
             return self.inner.scored(batch)
-        out, words = self.inner.scored(batch)
-        rows = np.flatnonzero(gone.any(axis=1))
+        partly = gone.any(axis=1)
+        out = np.empty((batch.rows, len(self.references.alone)))
+        words: Words = {}
+        if not partly.all() or any(isinstance(cells, Texts) for cells in batch.cells.values()):
+            out, words = self.inner.scored(batch)
+        rows = np.flatnonzero(partly)
         step = max(1, ROOM // COMPLETIONS)
         for start in range(0, len(rows), step):
             some = rows[start : start + step]
@@ -308,7 +314,7 @@ class Completed(Score):
         sums = array[partly].transpose(1, 0, 2)
         array[partly, 1 + lines] = left_over(sums[: 1 + lines], self.scored(batch)[0][partly])
         told = (*terms.names[: 1 + lines], OTHERS, *terms.names[1 + lines :])
-        return Terms(told, array, (*terms.lines, Line(OTHERS, ())), terms.last)
+        return Terms(told, array, (*terms.lines, Line(OTHERS, ())), terms.last, averaged=True)
 
 
 def line_names(line: Line) -> Sequence[str]:
