@@ -62,6 +62,11 @@ class Portable:
     refuse_unseen: bool = False
     """Whether a row with a level that training did not have is refused."""
 
+    @property
+    def full_score(self) -> shapes.Score:
+        """How any row is scored: averaged over references, where cells are unknown."""
+        return self.score if self.references is None else shapes.Completed(self.score, self.references)
+
     def attribute(self, name: str) -> Attribute:
         """The attribute of this name."""
         return next(a for a in self.attributes if a.name == name)
