@@ -77,7 +77,7 @@ def form_of(model: Model) -> Any:
 
 def agree(model: Model, rows: list[dict[str, Any]], rel: float = 1e-12) -> None:
     """The score over the levels of the portable form, and its JSON, score each row as the model does."""
-    form, aligned = form_of(model), portable(model).score
+    form, aligned = form_of(model), portable(model).full_score
     for row in rows:
         (batch,) = model.batches(model.table_of_one(row))
         wanted = model.log_joint(batch)[0].tolist()

@@ -22,11 +22,13 @@ from likely.intake.reading import (
 )
 from likely.intake.store import summarize_by_file
 from likely.intake.summarize import Engine, LocalEngine, More, Wanted, summarize_table, summary_from_knowledge
+from likely.models.completing import learn_completed
 from likely.models.contracts import Learner, Model, setting_of
 from likely.models.default import chosen_learner, default_learner
-from likely.models.learning import begin, learn_without_rows, restore, run
+from likely.models.learning import learn_without_rows, restore, run, start
 from likely.models.loss import Loss, parse_loss
 from likely.models.registry import LEARNERS
+from likely.models.shapes import References
 from likely.sums import state
 from likely.sums.contracts import State
 from likely.sums.state import read_mapping, read_text
@@ -139,7 +141,7 @@ def learn_summary(engine: Engine, summary: Summary, learner: Learner | None, rea
         # What is kept by file or counted in a database is so in order not to see the rows again.
         sums_alone = reading.keep is not None or reading.push
         learner = default_learner("sums" if sums_alone else "fit", summary).learner
-    found = begin(learner, summary)
+    found = start(learn_completed(learner, summary))
     return found if isinstance(found, Model) else run(found, engine.sweeper(summary))
 
 
@@ -203,6 +205,9 @@ def model_from_tree(tree: State, name: str) -> Model | Summary:
         found = dict(read_mapping(tree["found"], "what a search found"))
         loss = parse_loss(read_text(tree["loss"], "a loss")) if "loss" in tree else None
         model = _derive(learner, summary, found)
+        if "references" in tree:
+            kept = dict(read_mapping(tree["references"], "references"))
+            model = replace(model, references=References.from_state(kept, len(model.classes)))
         if loss is not None:
             loss.check(model.classes)
         return _replace_loss(model, loss)

@@ -20,6 +20,7 @@ from likely.models.model import Answers
 from likely.models.posterior import Matrix, Posterior
 from likely.models.shapes import (
     BinTable,
+    Completed,
     Duels,
     LevelTable,
     Plane,
@@ -235,11 +236,16 @@ class Model(Answers):
 
     def log_joint(self, batch: Batch) -> Matrix:
         """The log score of each class for each row; log P(class, row) where the model is generative."""
-        return self.score.scored(batch)[0]
+        return self.full_score.scored(batch)[0]
 
     def scored(self, batch: Batch) -> tuple[Matrix, dict[str, tuple[int, int]]]:
         """`log_joint`, and for each text column how many words there were and how many are not known."""
-        return self.score.scored(batch)
+        return self.full_score.scored(batch)
+
+    @property
+    def full_score(self) -> Score:
+        """How a row gets its log scores whatever is known of it: where cells are unknown, averaged over references."""
+        return self.score if self.references is None else Completed(self.score, self.references)
 
     def log_likelihood(self, batch: Batch) -> Matrix:
         """log P(row | class), of models that say how rows come about, or how densely they lie."""
@@ -262,7 +268,7 @@ class Model(Answers):
 
     def terms(self, batch: Batch) -> Terms:
         """The score as a sum of one line for each attribute or set of them, by the same code as `log_joint`."""
-        terms = self.score.take_apart(batch)
+        terms = self.full_score.take_apart(batch)
         if terms is None:
             raise SettingError(
                 self.sumless or f"The scores of {type(self.learner).__name__} are not a sum over attributes."

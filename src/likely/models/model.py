@@ -40,6 +40,7 @@ from likely.table.source import Source
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from likely.models.shapes import References
     from likely.table.arrow import ArrowBatch
 
 
@@ -61,6 +62,9 @@ class Answers(ABC):
     notes: tuple[str, ...] = ()
     """What was special when the model was derived, as sentences for people."""
     refuse_unseen: bool = False
+    references: References | None = None
+    """Rows that stand for the table: an answer of which some cells are unknown is averaged over them. None: unknown
+    cells are summed over, or add nothing."""
     loss: Loss | None = None
     """What decisions cost, where that was said when the model was made. No probability depends on it."""
     state: State = field(default_factory=dict)
@@ -290,6 +294,8 @@ class Answers(ABC):
             "summary": self.summary.state(),
             "found": self.state,
         }
+        if self.references is not None:
+            tree["references"] = self.references.state()
         if self.loss is not None:
             tree["loss"] = self.loss.toml()  # as text, which keeps the order of actions and exact costs
         return tree

@@ -57,8 +57,15 @@ class Portable:
     """Whether the posterior is made of probabilities, or of scores that sum to one."""
     generative: bool = False
     """Whether the scores are log P(class, row), so that the log of their sum is the log density of the row."""
+    references: shapes.References | None = None
+    """Rows that stand for the table, over which unknown cells are averaged."""
     refuse_unseen: bool = False
     """Whether a row with a level that training did not have is refused."""
+
+    @property
+    def full_score(self) -> shapes.Score:
+        """How any row is scored: averaged over references, where cells are unknown."""
+        return self.score if self.references is None else shapes.Completed(self.score, self.references)
 
     def attribute(self, name: str) -> Attribute:
         """The attribute of this name."""
@@ -92,11 +99,13 @@ def portable(model: Model) -> Portable:
             f"The model refuses unseen levels, but rare ones were made {shown(OTHER)}, as unseen ones are. Learn with "
             "unseen='skip', or without least_count, to take it elsewhere."
         )
+    read = {attribute.name: attribute for attribute in attributes}
     return Portable(
         classes=model.classes,
         attributes=attributes,
         missing=model.schema.missing,
-        score=align(score, {attribute.name: attribute for attribute in attributes}),
+        score=align(score, read),
+        references=None if model.references is None else _align_references(model.references, read),
         learner=type(model.learner).__name__,
         target=None if target is None else target.name,
         proper=bool(model.proper),
@@ -154,6 +163,11 @@ def align(score: shapes.Score, read: Attributes) -> shapes.Score:
         case shapes.OneDependence():
             return replace(score, axes=tuple(_axis(axis, read) for axis in score.axes))
     raise SettingError(f"{type(score).__name__} has no portable form.")
+
+
+def _align_references(references: shapes.References, read: Attributes) -> shapes.References:
+    """The same references over the levels of these attributes."""
+    return replace(references, axes=tuple(_axis(axis, read) for axis in references.axes))
 
 
 def _aligned(term: Any, read: Attributes) -> Any:

@@ -52,8 +52,8 @@ def portable_of(text: str) -> Form:
         found = json.loads(text)
         if not set(found) >= _KEYS or found["form"] != "Portable":
             raise ValueError("no model")
-        score = _revived(found.pop("score"), True)
-        return SimpleNamespace(**vars(_revived(found, False)), score=score)
+        score, references = (_revived(found.pop(name, None), True) for name in ("score", "references"))
+        return SimpleNamespace(**vars(_revived(found, False)), score=score, references=references)
     except (ValueError, TypeError, AttributeError) as error:
         raise FileFormatError(
             "This is not the portable form of a model, or it was altered. Export it again."

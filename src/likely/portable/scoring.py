@@ -9,6 +9,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
+from likely.portable.completion import completed, unknown_in
 from likely.portable.joint_terms import covariance, one_dependence, pair, table, tree, trees
 from likely.portable.logs import TIE, add_scores, log, log_add, log_sum
 from likely.portable.reading import MISSING, UNSEEN, Cell, Form, cells_of, words_of
@@ -37,6 +38,10 @@ def chances(logs: Sequence[float]) -> tuple[float, ...]:
 
 def scores(portable: Form, cells: Cells) -> tuple[float, ...]:
     """The log score of each class for a row that was read (`reading.cells_of`)."""
+    references = getattr(portable, "references", None)
+    gone = [] if references is None else unknown_in(references, cells)
+    if gone:
+        return tuple(completed(references, cells, gone, lambda whole: score(portable.score, whole, portable)))
     return score(portable.score, cells, portable)
 
 

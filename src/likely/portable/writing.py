@@ -6,6 +6,7 @@ adds. The layout has a version: files and scripts that read it are kept.
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 from itertools import pairwise
@@ -14,9 +15,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from likely.models import shapes
+from likely.models.shapes import references as completing
 from likely.portable.describe import Portable, columns_of, presence_of
 
-VERSION = 3
+VERSION = 4
 Form: TypeAlias = dict[str, Any]
 
 
@@ -40,6 +42,7 @@ def form_of(portable: Portable) -> Form:
         attributes=attributes,
         missing=portable.missing,
         score=_score(portable.score),
+        references=None if portable.references is None else _references(portable.references, portable),
         learner=portable.learner,
         target=portable.target,
         proper=portable.proper,
@@ -67,6 +70,32 @@ def plain(value: Any) -> Any:
 
 def _form(kind: str, /, **own: Any) -> Form:
     return {"form": kind, **{name: plain(value) for name, value in own.items()}}
+
+
+def _references(references: shapes.References, portable: Portable) -> Form:
+    """Rows that stand for the table; their codes as bytes in base64."""
+    values = []
+    for own, axis in zip(references.values, references.axes, strict=True):
+        index = {level: k for k, level in enumerate(portable.attribute(axis.name).levels)}
+        values.append([index.get(level, -1) for level in own] if axis.edges is None else own)
+    return _form(
+        "References",
+        axes=[_axis(axis) for axis in references.axes],
+        values=values,
+        places=references.places,
+        relevance=references.relevance,
+        rows=base64.b64encode(references.codes.tobytes()).decode(),
+        shares=references.shares,
+        alone=references.alone,
+        usual=references.usual.astype(int),
+        shift=references.shift,
+        width=completing.WIDTH,
+        far=completing.FAR,
+        least=min(completing.LEAST_ALIKE, len(references.codes)),
+        steps=completing.STEPS,
+        unit=completing.UNIT,
+        completions=completing.COMPLETIONS,
+    )
 
 
 def _score(score: shapes.Score) -> Form:

@@ -152,6 +152,7 @@ def with_prior(model: Model, given: NewPrior) -> Model:
     return Model(
         **{**wrap(model), "prior": prior, "log_prior": log_of(prior)},
         score=shift(model.score, log_ratio),
+        references=None if model.references is None else model.references.under_prior(model.score, log_ratio),
         factored=model.factored,
         details={"log_ratio": log_ratio},
         work=_work_reweighted,

@@ -344,7 +344,12 @@ def heading(entry: Entry) -> str:
         return clean(entry.name if entry.state == "missing" or entry.cell is None else entry.cell, 60)
     if entry.kind == "value":
         return clean(entry.name) if entry.state == "missing" else f"{clean(entry.name)}={clean(entry.cell)}"
-    names = {"prior": "before any value", "all": "all values together", "rest": "the rest"}
+    names = {
+        "prior": "before any value",
+        "all": "all values together",
+        "rest": "the rest",
+        "others": "what the unknown would probably say",
+    }
     return names.get(entry.kind) or clean(entry.name)
 
 
@@ -479,7 +484,9 @@ def remarks(ledger: Ledger, everything: bool = False) -> tuple[str, ...]:
     if unknown and not everything:
         listed = ", ".join(clean(n) for n in unknown[:8])
         more = f" and {len(unknown) - 8} more" if len(unknown) > 8 else ""
-        out.insert(0, f"Unknown, so left out: {listed}{more}.")
+        averaged = any(e.kind == "others" for e in ledger.entries)
+        how = "averaged over what they may be, given the known" if averaged else "left out"
+        out.insert(0, f"Unknown, so {how}: {listed}{more}.")
     return tuple(out)
 
 

@@ -173,7 +173,8 @@ def _stretches(text: str, window: Span, marks: Sequence[tuple[int, int, float]])
 
 # The score of a row taken apart: a piece for the prior and for each attribute or block, words of texts as parts.
 
-Kind = Literal["prior", "value", "block", "all", "part", "rest"]
+Kind = Literal["prior", "value", "block", "all", "part", "rest", "others"]
+"""others: what unknown cells would probably say, given the known ones."""
 
 
 @dataclass(frozen=True)
@@ -204,12 +205,18 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Evidence
     in_sets: set[str] = set()
     in_blocks: set[str] = set()
     alone = _alone(model, row, terms.lines)
+    averaged = terms.averaged
     for k, (line, logs) in enumerate(zip(terms.lines, array[1:], strict=False)):
+        if not line.parts:
+            wholes.append(EvidencePiece("", "others", logs))
+            continue
         name, term = line.name, line.parts[-1].term
         if isinstance(term, WordWeights):
             by_attribute[name] = _of_text([(part.term, part.power) for part in line.parts], logs, row)
         elif isinstance(term, (PairTable, TreeSum)):  # what several say beyond what each says by itself
             in_sets.update(term.names)
+            if averaged and not logs.any():
+                continue  # some of them are unknown: what they say is in the line of others
             known = tuple(axis.name for axis in term.axes if _has_code(axis, row.states[axis.name]))
             for one in known if len(known) > 1 else ():  # what it says of one alone belongs to that one
                 share = alone.get((k, one))
@@ -250,7 +257,7 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Evidence
 
 def _alone(model: Model, row: QueryRow, lines: Sequence[Line]) -> dict[tuple[int, str], Floats]:
     """What each larger set says of each of its attributes alone, against knowing none: by line and attribute."""
-    larger = {k: line for k, line in enumerate(lines) if isinstance(line.parts[-1].term, TreeSum)}
+    larger = {k: line for k, line in enumerate(lines) if line.parts and isinstance(line.parts[-1].term, TreeSum)}
     in_sets = {name for line in larger.values() for name in line.parts[-1].term.names}
     names = [name for name in row.states if name in in_sets and row.cells.get(name) is not None]
     if not names:

@@ -10,6 +10,7 @@ import numpy as np
 
 from likely.machinery.arrays import Floats, Ints
 from likely.machinery.threads import teller
+from likely.models.completing import with_references
 from likely.models.contracts import Learner, Learning, Model, Sweep
 from likely.models.fractions import log_of
 from likely.models.heldout.kept_rows import recode_target, sum_rows
@@ -283,7 +284,7 @@ def learn_pool(plan: PoolPlan, summary: Summary) -> Learning[Model]:
         if missing:
             (summary,) = yield Sweep(_more_sums, (summary, missing))
             summary = summary.canonical()
-        return (yield from learn_members(plan.learner, summary, choice))
+        return with_references((yield from learn_members(plan.learner, summary, choice)), rows)
     if missing:
         summary = sum_rows(summary, [rows.batch], missing).canonical()
     titles, tell = learner_titles(learners), teller()
@@ -291,7 +292,7 @@ def learn_pool(plan: PoolPlan, summary: Summary) -> Learning[Model]:
     for learner, title in zip(learners, titles, strict=True):
         tell(f"Learning {title} from all rows: {len(members) + 1} of {len(titles)}")
         members.append(learn_kept(learner, summary, rows, summary.classes))
-    return _pool_chosen(plan.learner, summary, members, choice)
+    return with_references(_pool_chosen(plan.learner, summary, members, choice), rows)
 
 
 def _more_sums(summary: Summary, requests: Sequence[str], batch: Batch, group: Ints, weight: Floats) -> tuple[Summary]:

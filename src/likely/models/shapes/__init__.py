@@ -31,6 +31,7 @@ from likely.models.shapes.column import (
 )
 from likely.models.shapes.joint import Block, CellTable, JointTable, MultivariateNormal, patterns
 from likely.models.shapes.lines import line_name
+from likely.models.shapes.references import Completed, References
 from likely.models.shapes.score import (
     Clipped,
     Duels,
@@ -62,6 +63,7 @@ __all__ = [
     "CellTable",
     "Clipped",
     "Column",
+    "Completed",
     "Curve",
     "Density",
     "Duels",
@@ -83,6 +85,7 @@ __all__ = [
     "Presence",
     "Ratio",
     "Ratios",
+    "References",
     "Score",
     "Shifted",
     "Slope",

@@ -45,6 +45,8 @@ class Terms:
     last: Literal["attribute", "same", "rounding"] = "attribute"
     """What comes last: another attribute; what is the same for all classes, and so no evidence; or the same but for
     rounding."""
+    averaged: bool = False
+    """Whether the last of `lines` is what unknown cells would probably say (shapes/references.py)."""
 
 
 class Score(ABC):

@@ -17,6 +17,15 @@ from likely.models import shapes
 from likely.portable.describe import Portable, presence_of
 from likely.portable.joint_terms import cholesky_solve
 
+UNKNOWN_CELLS = (
+    "A row with unknown cells has no answer here: likely averages over what they may hold, which takes more than "
+    "arithmetic."
+)
+COMPLETE_ROWS = (
+    "This is for rows without unknown cells: likely averages over what they may hold, and PMML leaves them out, which "
+    "gives other probabilities."
+)
+"""What an export says, where a model averages over unknown cells: SQL and ONNX give no answer, PMML cannot refuse."""
 COUNTED = (shapes.LevelTable, shapes.BinTable, shapes.Gaussian)
 TABLES = (shapes.LevelTable, shapes.BinTable, shapes.Slope, shapes.PairTable, shapes.TreeSum)
 """What PMML knows of naive Bayes, and what can be said there of other sums."""

@@ -14,7 +14,7 @@ from likely.machinery.arrays import Floats
 from likely.models import shapes
 from likely.models.shapes import Axis, PairTable, TreeSum
 from likely.portable.describe import Attribute, Portable, columns_of
-from likely.portable.languages.flatten import Flat, flatten, patterns
+from likely.portable.languages.flatten import UNKNOWN_CELLS, Flat, flatten, patterns
 from likely.portable.logs import TIE
 from likely.portable.reading import number_of
 
@@ -327,14 +327,42 @@ class _Written:
             total = graph.op("Add", total, Sets(graph, self.form, sets, self.numbers, self.codes).total())
         chances = self._clipped(total) if self.flat.clipped else self._softmax(total)
         some = graph.op("Greater", self._over(chances, "ReduceMax", False), graph.constant(0.0))
+        if self.form.references is not None:
+            known = self._known(self.form.references)
+            chances = graph.op("Where", known, chances, graph.constant(math.nan))
+            some = graph.op("And", some, graph.op("Squeeze", known, graph.constant([1], np.int64)))
         best = graph.op("ArgMax", chances, axis=1, keepdims=0)
         place = graph.op("Where", some, best, graph.constant(self.size, np.int64))
         label = graph.op("Gather", graph.constant([*self.form.classes, ""], str), place)
         graph.output("prediction", label, True, ["rows"])
         graph.output("probabilities", chances, False, ["rows", self.size])
         return graph.written(
-            {"classes": json.dumps(self.form.classes), "target": self.form.target or "", "learner": self.form.learner}
+            {
+                "classes": json.dumps(self.form.classes),
+                "target": self.form.target or "",
+                "learner": self.form.learner,
+                **({} if self.form.references is None else {"unknown cells": UNKNOWN_CELLS}),
+            }
         )
+
+    def _known(self, references: shapes.References) -> str:
+        """Whether all cells are known, or just those unknown that were so in many rows of training, (rows, 1)."""
+        graph, there = self.graph, []
+        for axis in references.axes:
+            if axis.edges is not None:
+                there.append(self.numbers[axis.name][1])
+            else:
+                missing = graph.constant(len(self.form.attribute(axis.name).levels) + 1, np.int64)
+                code = graph.op("Cast", self.codes[axis.name], to=INT64)
+                there.append(graph.op("Not", graph.op("Equal", code, missing)))
+        whole = graph.op("Concat", *(graph.op("Cast", own, to=INT64) for own in there), axis=1)
+        out = ""
+        for pattern in ([False] * len(there), *references.usual.tolist()):
+            same = graph.op("Equal", whole, graph.constant([[int(not gone) for gone in pattern]], np.int64))
+            fits = graph.op("ReduceMin", graph.op("Cast", same, to=INT64), graph.constant([1], np.int64), keepdims=1)
+            one = graph.op("Greater", fits, graph.constant(0, np.int64))
+            out = graph.op("Or", out, one) if out else one
+        return out
 
     # -- cells ----------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from likely.machinery.arrays import Floats
 from likely.models import shapes
 from likely.models.shapes import Axis, PairTable, TreeSum
 from likely.portable.describe import Attribute, Portable, columns_of
-from likely.portable.languages.flatten import Flat, flatten, is_naive_bayes
+from likely.portable.languages.flatten import COMPLETE_ROWS, Flat, flatten, is_naive_bayes
 
 # Pieces of a PMML file: the dictionary of fields, what a model reads and gives back, texts that XML can hold.
 
@@ -490,7 +490,8 @@ def to_pmml(portable: Portable) -> str:
     """The text of the XML file."""
     found = flatten(portable, "PMML")
     root = xml.Element("PMML", xmlns=NAMESPACE, version="4.4")
-    add(add(root, "Header"), "Application", name="likely")
+    told = {} if portable.references is None else {"description": COMPLETE_ROWS}
+    add(add(root, "Header", **told), "Application", name="likely")
     if is_naive_bayes(portable, found):
         add_naive_bayes(root, portable, found)
         xml.indent(root)

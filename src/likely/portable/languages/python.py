@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 
-from likely.portable import joint_terms, logs, reading, scoring
+from likely.portable import completion, joint_terms, logs, reading, scoring
 from likely.portable.describe import Portable
 from likely.portable.writing import text_of
 
@@ -64,7 +64,7 @@ def to_python(portable: Portable) -> str:
     """The file."""
     of = "" if portable.target is None else f" to predict {ascii(portable.target)[1:-1]}"
     parts = [_HEAD.format(learner=portable.learner, of=of.replace("\\", "\\\\").replace('"', "'"))]
-    for room in (logs, reading, joint_terms, scoring):
+    for room in (logs, reading, joint_terms, completion, scoring):
         parts.append(_apart(_own(inspect.getsource(room)), room.__name__.rpartition(".")[2]))
     parts.append("\n_chances_of = posterior\n")
     return "\n".join(parts) + _TAIL.format(text=text_of(portable))

@@ -13,7 +13,7 @@ from likely.errors import SettingError, nearest, shown
 from likely.models import shapes
 from likely.portable.describe import Attribute, Portable, columns_of
 from likely.portable.languages import statements as sql
-from likely.portable.languages.flatten import Flat, flatten
+from likely.portable.languages.flatten import UNKNOWN_CELLS, Flat, flatten
 from likely.portable.languages.quadratic import Quadratic
 from likely.portable.languages.statements import (
     ColumnPlaces,
@@ -93,6 +93,10 @@ class _Select:
             codes = [exp.alias_(self._code(axis), name) for name, axis in self.axes.items()]
             codes += [exp.alias_(self._level(name), column.name) for name, column in self.levels.items()]
             steps.append(("codes", [*own, *read, *codes]))
+        kept_names = own
+        if self.form.references is not None:
+            steps.append(("known", [*own, *self._passed([]), exp.alias_(self._known(self.form.references), "q")]))
+            own = [*own, exp.column("q")]
         if self.mirrored:
             said = add_up([e for w, t in self.mirrored for e in self._weighed(w, t, 0)])
             steps.append(("sets", [*own, *self._passed([]), exp.alias_(said, "v", copy=False)]))
@@ -118,7 +122,7 @@ class _Select:
             share = exp.Div(this=exp.column(f"e{k}"), expression=total.copy())
             shares.append(exp.alias_(case([(some.copy(), share)], number(0.0)), f"p{k}"))
         steps.append(("shares", [*own, *shares]))
-        return self._written(steps, self._last(own))
+        return self._written(steps, self._last(kept_names))
 
     def _last(self, own: Sequence[exp.Expr]) -> list[exp.Expr]:
         """What the SELECT gives: kept columns, the first of the most probable classes, all probabilities."""
@@ -131,10 +135,29 @@ class _Select:
             branches.append((condition, sql.text(name)))
         kept = [exp.alias_(c.copy(), name, quoted=True) for c, name in zip(own, self.keep, strict=True)]
         chances = [
-            exp.alias_(exp.column(f"p{k}"), f"p({name})", quoted=True)
+            exp.alias_(self._answered(exp.column(f"p{k}")), f"p({name})", quoted=True)
             for k, name in zip(self.classes, self.form.classes, strict=True)
         ]
-        return [*kept, exp.alias_(case(branches), "prediction", quoted=True), *chances]
+        return [*kept, exp.alias_(self._answered(case(branches)), "prediction", quoted=True), *chances]
+
+    def _answered(self, value: exp.Expr) -> exp.Expr:
+        """NULL where a cell is unknown that the model would average over."""
+        if self.form.references is None:
+            return value
+        return case([(exp.EQ(this=exp.column("q"), expression=exp.Literal.number(1)), value)], exp.null())
+
+    def _known(self, references: shapes.References) -> exp.Expr:
+        """1 where all cells are known, or just those unknown that were so in many rows of training; else 0."""
+        columns = [exp.column(self.place[axis.name]) for axis in references.axes]
+        branches = []
+        for pattern in ([False] * len(columns), *references.usual.tolist()):
+            both: Any = None
+            for column, gone in zip(columns, pattern, strict=True):
+                missing = column.copy().is_(exp.null())
+                one = missing if gone else exp.Not(this=missing)
+                both = one if both is None else exp.And(this=both, expression=one)
+            branches.append((both, exp.Literal.number(1)))
+        return case(branches, exp.Literal.number(0))
 
     def _written(self, steps: list[tuple[str, list[exp.Expr]]], last: list[exp.Expr]) -> str:
         source: Any = self.table
@@ -148,7 +171,8 @@ class _Select:
             query = query.with_(called, as_=step, materialized=kept, copy=False)
             source = called
         whole = query.from_(source, copy=False)
-        return str(whole.sql(dialect=self.dialect or sql.PLAIN, pretty=True, copy=False)) + "\n"
+        head = "" if self.form.references is None else f"-- {UNKNOWN_CELLS}\n"
+        return head + str(whole.sql(dialect=self.dialect or sql.PLAIN, pretty=True, copy=False)) + "\n"
 
     # -- scores ---------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 // How a row is scored: the same as likely/portable/scoring.py, held together by tests/page.
 // Scores are natural logs, one for each class; minus infinity is kept.
 
+import { completed, unknownIn } from "./completion.js";
 import { binOf, covariance, oneDependence, pair, table, tree, trees } from "./jointly.js";
 import { added, largest, log, logsAdded, logSum, TIE } from "./logs.js";
 import { MISSING, wordsOf } from "./reading.js";
@@ -18,7 +19,7 @@ export function revived(portable) {
     if (value === null || typeof value !== "object") return value;
     return Object.fromEntries(Object.entries(value).map(([key, v]) => [key, TEXTS.has(key) ? v : walk(v)]));
   };
-  return { ...portable, score: walk(portable.score) };
+  return { ...portable, score: walk(portable.score), references: walk(portable.references ?? null) };
 }
 
 // What rows of a class look like, where scores are raised to powers: the terms as they were before, and the prior.
@@ -39,7 +40,9 @@ export function chancesOf(logs) {
 }
 
 export function scoresOf(portable, cells) {
-  return score(portable.score, cells, portable);
+  const gone = unknownIn(portable, cells);
+  const known = (whole) => score(portable.score, whole, portable);
+  return gone.length ? completed(portable.references, cells, gone, known) : known(cells);
 }
 
 function score(form, cells, portable) {
@@ -110,13 +113,14 @@ export function readBy(term) {
 export function scoresBy(portable, cells, name) {
   const form = sumOf(portable);
   const others = new Map(cells);
-  if (!form || portable.score.form !== "Sum") {
-    return (cell) => scoresOf(portable, others.set(name, cell));
-  }
+  const whole = (cell) => scoresOf(portable, others.set(name, cell));
+  // 0 is a cell that is known, of whatever kind.
+  if (!form || portable.score.form !== "Sum" || unknownIn(portable, new Map(cells).set(name, 0)).length) return whole;
   const own = form.terms.filter((term) => readBy(term).includes(name));
   const fixed = summed({ ...form, terms: form.terms.filter((term) => !own.includes(term)) }, cells, portable);
   const rest = { constant: fixed, terms: own };
-  return (cell) => summed(rest, others.set(name, cell), portable);
+  const known = (cell) => cell !== MISSING && !Number.isNaN(cell);
+  return (cell) => (portable.references && !known(cell) ? whole(cell) : summed(rest, others.set(name, cell), portable));
 }
 
 export function partsOf(term, cells, portable, size) {

@@ -1,6 +1,7 @@
 // What follows from scores: the ledger of an answer, a decision, what to ask next, and what alone would change it.
 // Knows the portable form; no page. The same as likely.explain, decide, ask and counterfactual (tests/page).
 
+import { unknownIn } from "./completion.js";
 import { codeOn } from "./jointly.js";
 import { added, logSum, TIE } from "./logs.js";
 import { dateLabel, MISSING, numberLabel, UNSEEN } from "./reading.js";
@@ -33,6 +34,7 @@ function regretted(weights, loss) {
 
 // -- the ledger ------------------------------------------------------------------------------------------------
 
+const OTHERS = "what the unknown would probably say";
 const without = (logs, a) => logs.filter((_, k) => k !== a);
 export const ratio = (top, bottom) => (top === -Infinity && bottom === -Infinity ? NaN : top - bottom);
 
@@ -63,10 +65,17 @@ export function ledgerOf(portable, cells, a, b) {
   if (!form) {
     return { additive: false, entries: [{ name: "all values together", whole: true, ratio: logOdds(scoresOf(portable, cells), a, b) }] };
   }
-  const terms = together(form, cells, portable);
+  const gone = unknownIn(portable, cells).map((k) => portable.references.axes[k].attribute);
+  const terms = together(form, cells, portable, gone);
   const names = [null, ...terms.keys()];
-  const found = steps([form.constant, ...terms.values()], a, b);
-  const entries = names.map((name, k) => ({ name, ratio: found[k] }));
+  const pieces = [form.constant, ...terms.values()];
+  if (gone.length) {
+    const sum = pieces.reduce(added);
+    names.push(OTHERS);
+    pieces.push(scoresOf(portable, cells).map((v, k) => (sum[k] === -Infinity ? 0 : v - sum[k])));
+  }
+  const found = steps(pieces, a, b);
+  const entries = names.map((name, k) => ({ name, whole: gone.length > 0 && k === names.length - 1, ratio: found[k] }));
   return { additive: true, entries };
 }
 
@@ -98,12 +107,17 @@ export function valueLogs(form, name, cell, cells, portable) {
 
 // What several attributes say: that which larger sets say of one of them alone belongs to this one; what is left goes to
 // those of them that are known.
-function together(form, cells, portable) {
+// Where cells are averaged over (`gone`), only terms whose attributes are all known are told.
+function together(form, cells, portable, gone) {
   const size = form.constant.length;
   const out = new Map();
   const add = (name, logs) => out.set(name, out.has(name) ? added(out.get(name), logs) : logs);
-  for (const [name, logs] of termsOf({ ...form, terms: form.terms.filter((term) => !isSet(term)) }, cells, portable)) add(name, logs);
-  for (const term of form.terms.filter(isSet)) {
+  const told = (term) => !readBy(term).some((name) => gone.includes(name));
+  const silent = new Set(form.terms.filter((term) => !isSet(term) && !told(term)).flatMap((term) => partsOf(term, cells, portable, size).map(([name]) => name)));
+  for (const [name, logs] of termsOf({ ...form, terms: form.terms.filter((term) => !isSet(term)) }, cells, portable)) {
+    add(name, silent.has(name) ? logs.map(() => 0) : logs);
+  }
+  for (const term of form.terms.filter((own) => isSet(own) && told(own))) {
     const axes = axesOf(term);
     const known = axes.filter((axis) => codeOn(axis, cells) >= 0).map((axis) => axis.attribute);
     let [[name, left]] = partsOf(term, cells, portable, size);

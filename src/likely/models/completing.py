@@ -1,0 +1,374 @@
+"""How rows that stand for the table are made, so that a model answers from any part of a row.
+
+References are nobody's rows: each cell comes from one of the five rows nearest to one that was drawn, numbers are those
+of bins, and one that equals a row of the table, which fewer than five rows are equal to, is left out. All of it goes by
+the content of rows, so that their order changes nothing. How answers are averaged over them: shapes/references.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likely.machinery.arrays import Bools, Bytes, Floats, Hashes, Longs
+from likely.machinery.jit import kernel
+from likely.models.additive.coding import Coding, coding_of, hash_codes
+from likely.models.contracts import Learner, Learning, Model, Sweep, setting_of
+from likely.models.factors.bins import read_tally
+from likely.models.heldout.kept_rows import KeptRows, scramble
+from likely.models.heldout.search import gather_rows
+from likely.models.learning import learning
+from likely.models.shapes import Axis, Completed, Opaque, References, Sum
+from likely.models.shapes.references import FAR, WIDTH
+from likely.sums.columns.counts import Counts
+from likely.sums.columns.numbers import Numbers
+from likely.sums.summary import Summary
+from likely.table.batch import Batch, Codes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST, LEAST, CELLS = 1000, 200, 40_000
+"""References at most, and at least, and cells of them that are wanted at most."""
+LOOKED_AT = 4000
+"""Different rows that references are made of and dependence is measured on, at most."""
+BINS, COARSE = 64, 8
+"""Bins of a number; and of codes, where two attributes are compared."""
+NEAREST = 5
+"""Rows that the cells of a reference come from; and rows of the table that one must be equal to, or to none."""
+TRIES = 8
+STRONG = 0.3
+"""Nats that two attributes tell of each other from which on a difference counts in full."""
+ROWS_TOLD = 2.0
+"""What is said of one value by itself is the share in the table, with so many rows more that go by the mean over
+references."""
+MOST_TOLD = 256
+"""Values of an attribute of which this is found out, those with most rows."""
+USUAL_SHARE, USUAL_ROWS = 0.01, 20
+"""Rows of training with the same cells unknown from which on what that means was learned."""
+MOST_USUAL = 32
+
+
+def needs_references(model: Model) -> bool:
+    """Whether an unknown cell must be averaged over: not where the model sums over it already (P(row, class) and
+    products of P(cell | class)), measures distances by what is known, or says no probabilities. What is made of sums
+    alone stays so: it learns and unlearns rows to the last bit."""
+    score, asked = model.score, [setting_of(own.learner, "missing") for own in (model, *model.members)]
+    by_rows = isinstance(score, Sum) and any(isinstance(term, Opaque) for term in score.terms) and len(score.terms) == 1
+    plain = model.factored and all(power == 1.0 for power in model.powers)
+    coded = [c for c in model.schema.attributes if isinstance(model.summary.columns[c.name], (Counts, Numbers))]
+    return (
+        bool(model.state)
+        and "level" not in asked  # being missing is evidence: it was said so
+        and model.references is None
+        and model.proper
+        and not (model.random or model.generative or plain or by_rows or model.inner is not None)
+        and len(model.classes) > 1
+        and len(coded) > 1
+    )
+
+
+def learn_completed(learner: Learner, summary: Summary) -> Learning[Model]:
+    """What a learner makes of a summary, with references where it needs them: one more sweep, unless it has them."""
+    model = yield from learning(learner, summary)
+    if not needs_references(model):
+        return model
+    sums = yield Sweep(gather_rows, (model.summary, LOOKED_AT), needed=False)
+    return model if sums is None else with_references(model, sums[0].dealt(model.summary, 2))
+
+
+def with_references(model: Model, rows: KeptRows) -> Model:
+    """The model with references made of these rows, which are in the order of hashes."""
+    if not needs_references(model) or not len(rows):
+        return model
+    rows = _first_rows(rows)
+    coding = coding_of(model.summary.without(model.summary.more), BINS, missing=False)
+    codes = coding.codes(rows.batch)
+    places = tuple(_places(coding.summary, axis) for axis in coding.axes)
+    values = tuple(_values(coding.summary, axis) for axis in coding.axes)
+    relevance = measure_relevance(codes, rows.weight, coding)
+    made = make_references(codes, rows.weight, places, relevance)
+    if not len(made):
+        return model
+    classes = len(model.classes)
+    nothing = tuple(np.zeros((axis.size + 1, classes)) for axis in coding.axes)
+    usual = _usual_patterns(codes, rows.weight, coding)
+    base = References(coding.axes, values, places, relevance, made, nothing, np.zeros(classes), usual)
+    base = replace(base, codes=_ordered(model, base, rows.batch))
+    return replace(model, references=_tell_shares(model, base, rows.batch))
+
+
+def _first_rows(rows: KeptRows) -> KeptRows:
+    """The rows with the smallest hashes, all of a hash or none."""
+    if len(rows) <= LOOKED_AT:
+        return rows
+    order = np.argsort(rows.hashes, kind="stable")
+    bound = rows.hashes[order[LOOKED_AT]]
+    return rows.take(order[: max(int(np.searchsorted(rows.hashes[order], bound)), 1)])
+
+
+def _places(summary: Summary, axis: Axis) -> Floats:
+    """Where each code lies: the share of rows below the middle of a bin; levels are 1 apart; a missing cell is far."""
+    if axis.edges is None:
+        return np.append(np.arange(axis.size, dtype=np.float64), -1000.0)
+    tally = read_tally(_numbers(summary, axis))
+    weight = np.bincount(np.searchsorted(axis.edges, tally.values, side="right"), tally.whole, axis.size)
+    below = np.cumsum(weight) - weight / 2
+    return np.append(below / max(float(weight.sum()), np.finfo(np.float64).tiny), -1000.0)
+
+
+def _values(summary: Summary, axis: Axis) -> Any:
+    """What each code stands for: its level, the one with most rows of several; the middle number of a bin."""
+    if axis.edges is None:
+        counts = summary.columns[axis.name]
+        assert isinstance(counts, Counts)
+        weight = dict(
+            zip(counts.labels.names, counts.table[: len(counts.labels)].sum(1).floats().tolist(), strict=True)
+        )
+        best: dict[int, str] = {}
+        for name, code in axis.code_of.items():
+            if code not in best or weight.get(name, 0.0) > weight.get(best[code], 0.0):
+                best[code] = name
+        return [best.get(code, "") for code in range(axis.size)]
+    tally = read_tally(_numbers(summary, axis))
+    bins = np.searchsorted(axis.edges, tally.values, side="right")
+    out = np.zeros(axis.size)
+    for code in range(axis.size):
+        inside = np.flatnonzero(bins == code)
+        below = np.cumsum(tally.whole[inside])
+        out[code] = tally.values[inside[np.searchsorted(below, below[-1] / 2)]] if len(inside) else np.nan
+    return out
+
+
+def _numbers(summary: Summary, axis: Axis) -> Numbers:
+    statistic = summary.columns[axis.name]
+    assert isinstance(statistic, Numbers)
+    return statistic
+
+
+# Which attributes tell something of others: a difference in one that tells nothing must not count.
+
+
+def measure_relevance(codes: Bytes, weight: Floats, coding: Coding) -> Floats:
+    """For each attribute sqrt(nats that it tells of the attribute it tells most of / STRONG), at most 1.
+
+    Less what chance would show: the mean of G / 2 under independence, and one deviation.
+    """
+    coarse = np.stack([_coarse(codes[:, k], axis) for k, axis in enumerate(coding.axes)], axis=1)
+    sizes = coarse.max(axis=0, initial=0).astype(np.int64) + 1
+    told = np.zeros((len(sizes), len(sizes)))
+    room = np.empty((int(sizes.max(initial=1)), int(sizes.max(initial=1))))
+    tell_pairs(np.ascontiguousarray(coarse), weight, sizes, room, told)
+    return np.asarray(np.sqrt(np.minimum(told.max(axis=1, initial=0.0) / STRONG, 1.0)))
+
+
+def _coarse(codes: Bytes, axis: Axis) -> Bytes:
+    """Few codes for many: bins of numbers in eights; of levels those with most rows, the others as one; missing."""
+    if axis.edges is not None:
+        bins = codes.astype(np.int64) * COARSE // (axis.size or 1)
+        return np.where(codes == axis.size, COARSE, np.minimum(bins, COARSE - 1)).astype(np.uint8)
+    often = np.bincount(codes, minlength=axis.size + 1)
+    kept = np.lexsort((np.arange(len(often)), -often))[:31]
+    place = np.full(len(often), min(len(kept), 31), np.uint8)
+    place[kept] = np.arange(len(kept), dtype=np.uint8)
+    return place[codes]
+
+
+@kernel("u1[][], f8[], i8[], f8[][], f8[][]")
+def tell_pairs(codes: Bytes, weight: Floats, sizes: Longs, room: Floats, told: Floats) -> None:
+    """told[a, b] = nats that attributes a and b tell of each other, less what chance would show."""
+    rows = codes.shape[0]
+    for a in range(codes.shape[1]):
+        for b in range(a):
+            for u in range(sizes[a]):
+                for v in range(sizes[b]):
+                    room[u, v] = 0.0
+            whole = 0.0
+            for i in range(rows):
+                room[codes[i, a], codes[i, b]] += weight[i]
+                whole += weight[i]
+            gain, here, there = 0.0, 0, 0
+            for u in range(sizes[a]):
+                row = 0.0
+                for v in range(sizes[b]):
+                    row += room[u, v]
+                here += row > 0.0
+                if row > 0.0:
+                    gain -= row * np.log(row / whole)
+            for v in range(sizes[b]):
+                column = 0.0
+                for u in range(sizes[a]):
+                    column += room[u, v]
+                there += column > 0.0
+                if column > 0.0:
+                    gain -= column * np.log(column / whole)
+            for u in range(sizes[a]):
+                for v in range(sizes[b]):
+                    if room[u, v] > 0.0:
+                        gain += room[u, v] * np.log(room[u, v] / whole)
+            free = 0.5 * (here - 1) * (there - 1)
+            told[a, b] = max(0.0, (gain - free - np.sqrt(free)) / whole)
+            told[b, a] = told[a, b]
+
+
+# The rows themselves.
+
+
+def make_references(codes: Bytes, weight: Floats, places: Sequence[Floats], relevance: Floats) -> Bytes:
+    """Rows that stand for these: as many, evenly by weight, each cell from one of the rows nearest to the one drawn."""
+    rows, axes = codes.shape
+    count = min(max(min(MOST, CELLS // max(axes, 1)), LEAST), rows)
+    above = np.cumsum(weight)
+    drawn = np.minimum(np.searchsorted(above, (np.arange(count) + 0.5) / count * above[-1]), rows - 1)
+    lying = np.ascontiguousarray(np.stack([p[c] for p, c in zip(places, codes.T, strict=True)], axis=1))
+    near = np.empty((count, min(NEAREST, rows)), np.int64)
+    find_nearest(lying[drawn], lying, relevance, np.empty(near.shape[1]), near)
+    own, often = _equal_rows(codes, weight)
+    # Where nearly every possible row is in the table, being equal to one tells nothing.
+    possible = sum(math.log(max(len(np.unique(column)), 1)) for column in codes.T)
+    planned = possible <= math.log(10 * max(rows, 1))
+    out = np.zeros((count, axes), np.uint8)
+    left = np.arange(count)
+    for again in range(TRIES):
+        seeds = scramble(left.astype(np.uint64) * np.uint64(axes) * np.uint64(TRIES) + np.uint64(again))
+        for k in range(axes):
+            which = scramble(seeds + np.uint64(k + 1)) % np.uint64(near.shape[1])
+            out[left, k] = codes[near[left, which.astype(np.int64)], k]
+        if planned:
+            return out
+        hashes = _hashes(out[left])
+        at = np.minimum(np.searchsorted(own, hashes), len(own) - 1)
+        left = left[(own[at] == hashes) & (often[at] < NEAREST)]
+        if not len(left):
+            break
+    return np.delete(out, left, axis=0)
+
+
+def _equal_rows(codes: Bytes, weight: Floats) -> tuple[Hashes, Floats]:
+    """The hashes of different rows, in order, and what each weighs."""
+    own, place = np.unique(_hashes(codes), return_inverse=True)
+    return own, np.asarray(np.bincount(place.reshape(-1), weight), np.float64)
+
+
+def _hashes(codes: Bytes) -> Hashes:
+    out = np.empty(len(codes), np.uint64)
+    hash_codes(np.ascontiguousarray(codes), out)
+    return out
+
+
+@kernel("f8[][], f8[][], f8[], f8[], i8[][]")
+def find_nearest(rows: Floats, others: Floats, relevance: Floats, costs: Floats, out: Longs) -> None:
+    """For each row the others that cost least, in order; of equals the first."""
+    many = out.shape[1]
+    for i in range(rows.shape[0]):
+        for k in range(many):
+            costs[k] = np.inf
+            out[i, k] = 0
+        for r in range(others.shape[0]):
+            cost = 0.0
+            for j in range(rows.shape[1]):
+                d = (rows[i, j] - others[r, j]) / WIDTH
+                cost += relevance[j] * min(0.5 * d * d, FAR)
+            if cost < costs[many - 1]:
+                k = many - 1
+                while k > 0 and cost < costs[k - 1]:
+                    costs[k], out[i, k] = costs[k - 1], out[i, k - 1]
+                    k -= 1
+                costs[k], out[i, k] = cost, r
+
+
+def _usual_patterns(codes: Bytes, weight: Floats, coding: Coding) -> Bools:
+    """Which cells are unknown together in many rows; the patterns with most rows first."""
+    gone = codes == np.array([axis.size for axis in coding.axes], np.uint8)
+    patterns, place = np.unique(gone, axis=0, return_inverse=True)
+    often = np.bincount(place.reshape(-1), weight, len(patterns))
+    many = (often >= max(USUAL_SHARE * float(weight.sum()), USUAL_ROWS)) & patterns.any(axis=1)
+    order = np.lexsort((np.arange(len(patterns)), -often))
+    return np.asarray(patterns[[k for k in order if many[k]][:MOST_USUAL]])
+
+
+# What the model says of references, and of one value by itself.
+
+
+def _ordered(model: Model, references: References, like: Batch) -> Bytes:
+    """The references in the order of what the model says of them: how probable the usual class is."""
+    nothing = _unknown_rows(references, like, len(references.codes))
+    gone = np.ones((nothing.rows, len(references.axes)), np.bool_)
+    whole = references.fill(nothing, gone, np.arange(nothing.rows, dtype=np.int32)[:, None])
+    logs = model.score.scored(whole)[0]
+    usual = int(model.summary.total.floats().argmax())
+    with np.errstate(invalid="ignore"):
+        lead = logs[:, usual] - np.logaddexp.reduce(logs, axis=1)
+    return np.ascontiguousarray(references.codes[np.lexsort((_hashes(references.codes), lead))])
+
+
+def _unknown_rows(references: References, like: Batch, rows: int) -> Batch:
+    """Rows of which nothing is known; texts among their cells are those of the first row, emptied."""
+    cells: dict[str, Any] = {}
+    for name, own in like.cells.items():
+        if isinstance(own, Codes):
+            cells[name] = Codes(np.full(rows, -1, np.int32), own.labels)
+        elif isinstance(own, np.ndarray):
+            cells[name] = np.full(rows, np.nan)
+        else:
+            cells[name] = replace(own, starts=np.zeros(rows, np.int64), ends=np.zeros(rows, np.int64))
+    return Batch(rows, cells)
+
+
+def _tell_shares(model: Model, references: References, like: Batch) -> References:
+    """The references with what the table says of each value by itself, less what the mean over them says."""
+    score, summary = Completed(model.score, references), model.summary
+    whole = summary.total.floats()
+    alone = _less(whole / whole.sum(), _means(score, _unknown_rows(references, like, 1))[0])
+    shares = []
+    for k, axis in enumerate(references.axes):
+        weight = _class_weights(summary, axis)
+        told = np.zeros((axis.size + 1, len(whole)))
+        often = weight.sum(axis=1)
+        some = np.flatnonzero(often > 0)
+        some = np.sort(some[np.lexsort((some, -often[some]))][:MOST_TOLD])
+        rows = _unknown_rows(references, like, len(some))
+        rows = replace(
+            rows, cells={**rows.cells, axis.name: _cells_of(references.values[k], some, like.cells[axis.name])}
+        )
+        mean = _means(score, rows)
+        told[some] = _less((weight[some] + ROWS_TOLD * mean) / (often[some, None] + ROWS_TOLD), mean)
+        shares.append(told)
+    return replace(references, shares=tuple(shares), alone=alone)
+
+
+def _means(score: Completed, rows: Batch) -> Floats:
+    return np.asarray(np.exp(score.scored(rows)[0])) if rows.rows else np.empty((0, len(score.references.alone)))
+
+
+def _less(shares: Floats, means: Floats) -> Floats:
+    """log of shares less log of means; nothing where one of them is none."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        out = np.log(shares) - np.log(means)
+    return np.where(np.isfinite(out), out, 0.0)
+
+
+def _cells_of(values: Any, codes: NDArray[np.intp], like: Any) -> Any:
+    if isinstance(like, Codes):
+        return Codes(np.array([like.labels.index.get(values[c], -1) for c in codes], np.int32), like.labels)
+    return np.asarray(values, np.float64)[codes]
+
+
+def _class_weights(summary: Summary, axis: Axis) -> Floats:
+    """What each code weighs in each class, in all rows."""
+    statistic = summary.columns[axis.name]
+    if isinstance(statistic, Counts):
+        table = statistic.table[: len(statistic.labels)].floats()
+        code_of = axis.code_of
+        codes = np.array([code_of[name] for name in statistic.labels.names], np.intp)
+    else:
+        tally = read_tally(_numbers(summary, axis))
+        assert axis.edges is not None
+        table, codes = tally.weights, np.searchsorted(axis.edges, tally.values, side="right")
+    out = np.zeros((axis.size, table.shape[1]))
+    np.add.at(out, codes, table)
+    return out

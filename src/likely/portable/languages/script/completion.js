@@ -1,0 +1,88 @@
+// Rows of which some cells are unknown: the same as likely/portable/completion.py.
+
+import { codeOn } from "./jointly.js";
+import { log, logSum } from "./logs.js";
+import { MISSING } from "./reading.js";
+
+const decoded = new WeakMap();
+
+// The axes whose cells are to be averaged over; none where many rows of training were like that, or cells are known.
+export function unknownIn(portable, cells) {
+  const references = portable.references;
+  if (!references) return [];
+  const gone = [];
+  references.axes.forEach((axis, k) => {
+    const cell = cells.get(axis.attribute);
+    if (axis.codes === null ? !Number.isFinite(cell) : cell === MISSING) gone.push(k);
+  });
+  const same = (pattern) => pattern.every((there, k) => Boolean(there) === gone.includes(k));
+  return references.usual.some(same) ? [] : gone;
+}
+
+// log of the mean of P(class | completed row), and what is said of known values by themselves beyond that.
+export function completed(references, cells, gone, score) {
+  const rows = rowsOf(references);
+  const axes = references.axes.length;
+  const known = references.axes.map((axis, k) => [k, gone.includes(k) ? -1 : codeOn(axis, cells)]).filter(([, code]) => code >= 0);
+  const shift = references.shift ?? references.alone.map(() => 0);
+  let total = references.alone.map(() => 0);
+  for (const [row, times] of drawn(references, rows, axes, known)) {
+    const whole = new Map(cells);
+    for (const k of gone) {
+      const axis = references.axes[k];
+      const code = rows[row * axes + k];
+      const nothing = axis.codes === null ? NaN : MISSING;
+      whole.set(axis.attribute, code < axis.size ? references.values[k][code] : nothing);
+    }
+    const logs = score(whole).map((v, c) => v - shift[c]);
+    const evidence = logSum(logs);
+    if (evidence > -Infinity) total = total.map((t, c) => t + times * Math.exp(logs[c] - evidence));
+  }
+  let more = references.alone;
+  if (known.length) {
+    more = more.map((_, c) => known.reduce((sum, [k, code]) => sum + references.shares[k][code][c], 0) / known.length);
+  }
+  return total.map((t, c) => log(t / references.completions) + more[c] + shift[c]);
+}
+
+// The codes of all references, one after the other.
+function rowsOf(references) {
+  if (!decoded.has(references)) decoded.set(references, Uint8Array.from(atob(references.rows), (c) => c.charCodeAt(0)));
+  return decoded.get(references);
+}
+
+// References drawn evenly from all, each counting by how much it is like the row: how often each is drawn.
+function drawn(references, rows, axes, known) {
+  const count = rows.length / axes;
+  const costs = new Float64Array(count);
+  for (const [k, code] of known) {
+    const places = references.places[k];
+    for (let row = 0; row < count; row++) {
+      const d = (places[code] - places[rows[row * axes + k]]) / references.width;
+      costs[row] += references.relevance[k] * Math.min(0.5 * d * d, references.far);
+    }
+  }
+  const least = costs.reduce((a, b) => Math.min(a, b), Infinity);
+  const weightsAt = (step) => costs.map((cost) => Math.floor(Math.exp((least - cost) * 2 ** (-0.5 * step)) * references.unit));
+  const sum = (values) => values.reduce((a, b) => a + b, 0);
+  let [low, high] = [-1, references.steps];
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    const weights = weightsAt(middle);
+    if (sum(weights) ** 2 >= references.least * sum(weights.map((w) => w * w))) high = middle;
+    else low = middle;
+  }
+  const weights = weightsAt(high);
+  const total = sum(weights);
+  const out = new Map();
+  let row = 0;
+  let soFar = weights[0];
+  for (let k = 0; k < references.completions; k++) {
+    while (soFar * 2 * references.completions <= total * (2 * k + 1) && row + 1 < count) {
+      row += 1;
+      soFar += weights[row];
+    }
+    out.set(row, (out.get(row) ?? 0) + 1);
+  }
+  return out;
+}
