@@ -65,10 +65,10 @@ def _rows(text: str, axes: int) -> list[bytes]:
 def _draw(references: Form, known: list[tuple[int, int]]) -> dict[int, int]:
     """References drawn evenly from all, each counting by how much it is like the row: how often each is drawn."""
     costs = []
-    for row in _rows(references.rows, len(references.axes)):
+    for codes in _rows(references.rows, len(references.axes)):
         cost = 0.0
         for k, code in known:
-            d = (references.places[k][code] - references.places[k][row[k]]) / references.width
+            d = (references.places[k][code] - references.places[k][codes[k]]) / references.width
             cost += references.relevance[k] * min(0.5 * d * d, references.far)
         costs.append(cost)
     least, low, high = min(costs), -1, references.steps
