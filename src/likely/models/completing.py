@@ -74,11 +74,21 @@ def needs_references(model: Model) -> bool:
 
 def learn_completed(learner: Learner, summary: Summary) -> Learning[Model]:
     """What a learner makes of a summary, with references where it needs them: one more sweep, unless it has them."""
-    model = yield from learning(learner, summary)
+    return (yield from complete((yield from learning(learner, summary))))
+
+
+def complete(model: Model) -> Learning[Model]:
+    """The model with references, where it needs them."""
     if not needs_references(model):
         return model
     sums = yield Sweep(gather_rows, (model.summary, LOOKED_AT), needed=False)
     return model if sums is None else with_references(model, sums[0].dealt(model.summary, 2))
+
+
+def has_gaps(summary: Summary) -> bool:
+    """Whether any cell of an attribute is missing: else rows of this table need no references."""
+    each = (summary.columns[column.name] for column in summary.schema.attributes)
+    return any(isinstance(own, (Counts, Numbers)) and not own.other.is_zero().all() for own in each)
 
 
 def with_references(model: Model, rows: KeptRows) -> Model:

@@ -19,6 +19,7 @@ from likely.errors import SettingError, shown
 from likely.models.contracts import Model, setting_of
 from likely.models.loss import Loss
 from likely.models.posterior import Matrix, Posterior
+from likely.models.shapes import References
 from likely.table.batch import UNSEEN_CODE, Batch, Codes
 
 if TYPE_CHECKING:
@@ -73,8 +74,9 @@ def ask(
     >>> [(q.attribute, round(q.drop, 3)) for q in ask(model, {}).questions]
     [('sky', 0.417), ('day', 0.0)]
     """
-    asked_of, model = model, model.describer
-    model.check_generative()
+    asked_of, model = model, model if model.references is not None else model.describer
+    if model.references is None:
+        model.check_generative()
     how = decider(model, asked_of.loss if loss is None else loss, prior=prior)
     batch = row if isinstance(row, Batch) else next(model.batches(model.table_of_one(row)))
     found = Posterior.of(model.classes, how.model.log_joint(batch), one=True, proper=model.proper)
@@ -103,6 +105,8 @@ class _Question:
 
     def about(self, name: str) -> Question:
         cells = self.batch.cells[name]
+        if self.model.references is not None:
+            return self._drawn(name, self.model.references)
         if isinstance(cells, Codes):
             codes = np.arange(len(cells.labels), dtype=np.int32)
             if setting_of(self.model.learner, "unseen") == "reserve":
@@ -122,6 +126,22 @@ class _Question:
         log_joint = self.model.log_joint(replace(part, cells=part.cells | {name: cells}))
         with np.errstate(over="ignore"):
             return np.exp(log_joint - self.evidence)
+
+    def _drawn(self, name: str, references: References) -> Question:
+        """P(v | row) by the references that are like the row, as answers are averaged over them."""
+        place = [axis.name for axis in references.axes].index(name)
+        gone = np.stack([is_missing(self.batch.cells[axis.name]) for axis in references.axes], axis=1)
+        drawn, _ = references.draw(self.batch, gone, len(references.codes))
+        own = references.codes[drawn[0], place]
+        codes, times = np.unique(own[own < references.axes[place].size], return_counts=True)
+        part = self.batch.take(np.zeros(len(codes), np.intp))
+        only = np.zeros((len(codes), len(references.axes)), np.bool_)
+        only[:, place] = True
+        first = {int(code): k for k, code in reversed([*enumerate(own.tolist())])}
+        filled = references.fill(part, only, drawn[0][[first[code] for code in codes.tolist()]][:, None])
+        chances = Posterior.of(self.model.classes, self.model.log_joint(filled)).matrix
+        joint = chances * (times / max(int(times.sum()), 1))[:, None]
+        return self._summed(name, joint, f"averaged over {len(codes)} values that rows like this one have")
 
     def _summed(self, name: str, joint: Matrix, words: str) -> Question:
         if len(joint) < 2 or (joint == joint[0]).all():
@@ -184,7 +204,12 @@ class _Question:
 
     def _compare(self, name: str, whole: NDArray[np.float64]) -> None:
         """Say so where a missing cell means something else than that its value is not known."""
-        if self.notes or not whole.sum() > 0 or np.allclose(whole / whole.sum(), self.chances, atol=1e-6, rtol=0):
+        if (
+            self.model.references is not None
+            or self.notes
+            or not whole.sum() > 0
+            or np.allclose(whole / whole.sum(), self.chances, atol=1e-6, rtol=0)
+        ):
             return
         self.notes.append(
             f"{type(self.model.learner).__name__} does not sum over the values of a missing cell, so that drops are "

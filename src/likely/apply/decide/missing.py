@@ -17,13 +17,17 @@ from likely.models.posterior import Matrix, Posterior
 from likely.models.shapes import (
     BinTable,
     Block,
+    Curve,
     Density,
     JointTable,
     MultivariateNormal,
     OneDependence,
     Opaque,
+    PairTable,
     Score,
+    Slope,
     Tree,
+    TreeSum,
     patterns,
     sum_of,
 )
@@ -58,7 +62,8 @@ def by_missing(model: Model, way: str | None) -> Model:
     """The model that takes missing cells as `way` says; None: as the model was learned.
 
     - "left-out": P(class | the cells that are there); naive Bayes leaves the factor out.
-    - "averaged": the sum over v of P(class | row with v) * P(v), with P(v) from training, whatever the class.
+    - "averaged": the sum over v of P(class | row with v) * P(v), with P(v) from training, whatever the class and the
+      other cells. A model that averages over unknown cells given the known ones, as the default does, stays as it is.
     - "informative": learned again from the same sums, with being missing as one more level.
 
     >>> import likely
@@ -73,6 +78,8 @@ def by_missing(model: Model, way: str | None) -> Model:
         raise SettingError(f"There is no way {shown(way)} to take missing cells. Choose one of {', '.join(WAYS)}.")
     name = type(model.learner).__name__
     chosen = setting_of(model.learner, "missing")
+    if model.references is not None and way != "informative":
+        return model if way == "averaged" else replace(model, references=None)
     if way == "averaged":
         return average_missing(model)
     if way == "informative":
@@ -399,18 +406,23 @@ def _terms(model: Model) -> tuple[object, ...]:
 
 
 def starts_of(model: Model, name: str) -> NDArray[np.float64] | None:
-    """The least number of each bin but the first, where the model reads a number as a bin; None for a density."""
+    """The least number of each bin but the first, where the model reads a number as a bin, of all terms together; None
+    where one of them is smooth, or none reads it."""
+    cuts: list[NDArray[np.float64]] = []
     for term in _terms(model):
-        match term:
-            case BinTable() if term.name == name:
-                return term.starts
-            case Block() | JointTable():
-                joint = term.joint if isinstance(term, Block) else term
-                if isinstance(joint, JointTable) and name in joint.names:
-                    return joint.starts_of(joint.names.index(name))
-            case Tree() | OneDependence():
-                return next((a.edges for a in term.axes if a.name == name and a.edges is not None), np.empty(0))
-    return None
+        joint = term.joint if isinstance(term, Block) else term
+        match joint:
+            case BinTable() if joint.name == name:
+                cuts.append(joint.starts)
+            case JointTable() if name in joint.names:
+                cuts.append(joint.starts_of(joint.names.index(name)))
+            case Tree() | OneDependence() | PairTable() | TreeSum():
+                cuts += [axis.edges for axis in joint.axes if axis.name == name and axis.edges is not None]
+            case Density() | Slope() if joint.name == name:
+                return None
+            case MultivariateNormal() | Curve() if name in joint.names:
+                return None
+    return np.unique(np.concatenate(cuts)) if cuts else None
 
 
 def panels(model: Model, name: str) -> NDArray[np.float64]:

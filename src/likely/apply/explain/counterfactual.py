@@ -445,7 +445,9 @@ class _Search:
 
     def fewest(self, found: list[ChangeChoice], wanted: NDArray[np.intp]) -> tuple[Pick, bool]:
         """The fewest changes, and whether that is sure."""
-        pieces = additive(self.model) if self.loss is None else None
+        references = self.model.references
+        averaged = references is not None and references.unknown(self.row.batch) is not None
+        pieces = additive(self.model) if self.loss is None and not averaged else None
         if pieces is None:
             many = TRIES_OF_MANY if self.model.members else TRIES
             tries = Budget(TRIES_OF_ROWS if "rows" in self.model.summary.more else many)

@@ -98,8 +98,8 @@ class References:
             gone[(gone == pattern).all(axis=1)] = False
         return gone if gone.any() else None
 
-    def draw(self, batch: Batch, gone: Bools) -> tuple[NDArray[np.int32], Floats]:
-        """For each row the references that fill it, (rows, COMPLETIONS), and what is added to its log scores."""
+    def draw(self, batch: Batch, gone: Bools, count: int = COMPLETIONS) -> tuple[NDArray[np.int32], Floats]:
+        """For each row so many references that fill it, (rows, count), and what is added to its log scores."""
         lie = np.full(gone.shape, np.nan)
         more = np.zeros((batch.rows, len(self.alone)))
         for k, axis in enumerate(self.axes):
@@ -109,7 +109,7 @@ class References:
             more[known] += self.shares[k][codes[known]]
         told = np.isfinite(lie).sum(axis=1)
         more = np.where(told[:, None] == 0, self.alone, more / np.maximum(told, 1)[:, None])
-        out = np.empty((batch.rows, COMPLETIONS), np.int32)
+        out = np.empty((batch.rows, count), np.int32)
         room = np.empty(len(self.codes)), np.empty(len(self.codes))
         draw_alike(lie, self.lying, self.relevance, min(LEAST_ALIKE, len(self.codes)), *room, out)
         return out, more
