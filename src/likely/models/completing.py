@@ -240,7 +240,7 @@ def make_references(codes: Bytes, weight: Floats, places: Sequence[Floats], rele
     own, often = _equal_rows(codes, weight)
     # Where nearly every possible row is in the table, being equal to one tells nothing.
     possible = sum(math.log(max(len(np.unique(column)), 1)) for column in codes.T)
-    planned = possible <= math.log(10 * max(rows, 1))
+    planned = possible <= math.log(2 * max(rows, 1))
     out = np.zeros((count, axes), np.uint8)
     left = np.arange(count)
     for again in range(TRIES):

@@ -415,7 +415,8 @@ def starts_of(model: Model, name: str) -> NDArray[np.float64] | None:
             case BinTable() if joint.name == name:
                 cuts.append(joint.starts)
             case JointTable() if name in joint.names:
-                cuts.append(joint.starts_of(joint.names.index(name)))
+                starts = joint.starts_of(joint.names.index(name))
+                cuts += [] if starts is None else [starts]
             case Tree() | OneDependence() | PairTable() | TreeSum():
                 cuts += [axis.edges for axis in joint.axes if axis.name == name and axis.edges is not None]
             case Density() | Slope() if joint.name == name:
