@@ -189,6 +189,10 @@ def report() -> str:
     return _section("REPORT.md", "# A report from a fresh process")
 
 
+def partly() -> str:
+    return _section("PARTLY_KNOWN.md", "# Rows of which only a part is known")
+
+
 def missed() -> str:
     """Every aim that was missed, of all pages that have aims."""
     out = []
@@ -274,6 +278,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "naive": naive,
     "core": core,
     "report": report,
+    "partly": partly,
     "reading": reading,
     "missed": missed,
 }

@@ -36,6 +36,7 @@ MADE = {
     "benchmarks/CLUSTER.md": "benchmarks/cluster.md",
     "benchmarks/REPORT.md": "benchmarks/report.md",
     "benchmarks/SCALE.md": "benchmarks/scale.md",
+    "benchmarks/PARTLY_KNOWN.md": "benchmarks/partly_known.md",
 }
 """Documents outside docs/ that are pages of the site."""
 GALLERY = re.compile(r"^```sh\n(?P<command>likely .+ --out (?P<page>[\w-]+\.html))\n```$", re.MULTILINE)
