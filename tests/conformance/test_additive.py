@@ -24,6 +24,7 @@ from conformance.test_conformance import (  # noqa: F401
     in_onnx,
     in_pmml,
     in_sql,
+    is_averaged,
     models,
     run_onnx,
     server,
@@ -83,7 +84,10 @@ def test_levels_that_share_a_code_and_texts_that_are_not_used(server: Postgres) 
             kinds = ["integer", "text", "double precision"]
             found = base.run(query, "rows", ["id", "a", "x"], kinds, [[k, *r.values()] for k, r in enumerate(rows)])
             for key, prediction, *chances in found:
-                agree(model, rows[int(key)], [float(p) for p in chances], prediction)
+                if is_averaged(model, rows[int(key)]):
+                    assert prediction is None and chances == [None, None]
+                else:
+                    agree(model, rows[int(key)], [float(p) for p in chances], prediction)
         session = runtime.InferenceSession(likely.export(model, "onnx"))
         assert [one.name for one in session.get_inputs()] == ["a", "x"]
         feed = {
@@ -91,6 +95,9 @@ def test_levels_that_share_a_code_and_texts_that_are_not_used(server: Postgres) 
             "x": np.array([[math.nan if r["x"] is None else r["x"]] for r in rows]),
         }
         for row, prediction, own in zip(rows, *session.run(None, feed), strict=True):
+            if is_averaged(model, row):
+                assert not prediction and np.isnan(own).all()
+                continue
             agree(model, row, own.tolist(), prediction)
 
 
@@ -100,7 +107,7 @@ def test_weights_before_terms(kind: Any) -> None:
     form = portable(additive(*kind))
     assert isinstance(form.score, shapes.Sum)
     powers = tuple(0.2 + 0.1 * k for k, _ in enumerate(form.score.terms))
-    form = replace(form, score=replace(form.score, powers=powers))
+    form = replace(form, score=replace(form.score, powers=powers), references=None)
     rows, read = asked(), portable_of(text_of(form))
     cells = [[k, *(row[c] for c in COLUMNS[1:])] for k, row in enumerate(rows)]
     for base in (Duck(), Lite()):

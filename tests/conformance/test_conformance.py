@@ -176,7 +176,7 @@ def is_averaged(model: Model, row: Row) -> bool:
     (batch,) = model.batches(model.table_of_one(row))
     cells = [batch.cells[axis.name] for axis in model.references.axes]
     gone = [bool(own.codes[0] == -1) if hasattr(own, "codes") else not math.isfinite(own[0]) for own in cells]
-    return any(gone) and gone not in model.references.usual.tolist()
+    return any(gone) and not all(gone) and gone not in model.references.usual.tolist()
 
 
 def agree(

@@ -15,7 +15,7 @@ from sklearn.metrics import accuracy_score, confusion_matrix, log_loss
 
 import likely
 from likely.errors import LikelyError, SettingError
-from likely.evaluate.crossval import leave_one_out
+from likely.evaluate.crossval import validate as leave_one_out
 from likely.evaluate.crossval.dealing import Folds, deal_rows, deal_stratified, set_apart
 from likely.evaluate.crossval.dealing import Stratified as Dealer
 from likely.evaluate.crossval.folds import sum_folds

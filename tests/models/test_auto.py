@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import os
+from dataclasses import replace
 from importlib import import_module
 from io import BytesIO
 from itertools import pairwise
@@ -227,9 +228,10 @@ def test_the_posterior_is_the_prior_times_powers_of_what_members_say_beyond_it()
     prior = np.array([data["class"].count(c) / 240 for c in model.classes])
     expected = np.log(prior)
     for member, weight in zip(model.members, (0.3, 0.2, 0.4, 0.5, 0.1), strict=True):
-        alone = likely.fit(data, "class", member.learner).posterior(data).matrix
+        alone = replace(likely.fit(data, "class", member.learner), references=None).posterior(data).matrix
         expected = expected + weight * (np.log(alone) - np.log(prior))
-    np.testing.assert_allclose(model.posterior(data).matrix, np.exp(log_softmax(expected, axis=1)), rtol=1e-9)
+    bare = replace(model, references=None)
+    np.testing.assert_allclose(bare.posterior(data).matrix, np.exp(log_softmax(expected, axis=1)), rtol=1e-9)
 
 
 def test_where_nothing_is_known_the_pool_says_the_prior() -> None:
@@ -307,7 +309,7 @@ def test_the_ledger_has_a_line_for_each_attribute_and_adds_up() -> None:
     total = np.zeros(terms.array.shape[::2])
     for k in range(len(terms.names)):
         total = total + terms.array[:, k]
-    np.testing.assert_array_equal(total, model.log_joint(batch))
+    np.testing.assert_allclose(total, model.log_joint(batch), atol=1e-15)  # what the unknown adds is itself rounded
     for row in range(3):
         cells = {name: column[row] for name, column in data.items() if name != "class"}
         ledger = likely.explain(model, cells)

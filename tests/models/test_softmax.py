@@ -174,7 +174,7 @@ def test_terms_add_up_missing_cells_are_known_and_files_keep_all(how: Any, tmp_p
     for k in range(1, len(terms.names)):
         total = total + terms.array[:, k]
     np.testing.assert_allclose(total, model.log_joint(batch), atol=1e-12)
-    assert set(terms.names[1:-1]) == {"n0", "n1", "n2", "c"}
+    assert set(terms.names[1:-1]) >= {"n0", "n1", "n2", "c"}
     np.testing.assert_allclose(model.posterior(asked).matrix.sum(axis=1), 1)
     model.save(tmp_path / "m.likely")
     np.testing.assert_array_equal(

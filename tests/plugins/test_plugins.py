@@ -68,7 +68,8 @@ def test_a_learner_that_sees_the_rows_again_keeps_the_laws(run: Callable[..., An
     assert model.strength > 0
     same = likely.fit(ROWS, "y", Lifts(model.strength))
     rows = {name: ROWS[name] for name in ("sky", "wind")}
-    assert model.posterior(rows).matrix.tobytes() == same.posterior(rows).matrix.tobytes()
+    bare = replace(model, references=None)  # unknown cells are averaged over, where rows were seen again
+    assert bare.posterior(rows).matrix.tobytes() == same.posterior(rows).matrix.tobytes()
     with pytest.raises(SettingError, match=r"FittedLifts must see the rows .* likely\.fit\(data, target"):
         FittedLifts().learn(model.summary)
     run("fit", weather, "play", "--learner", "FittedLifts", "-o", "m.likely").done()

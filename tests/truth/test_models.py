@@ -203,7 +203,7 @@ def _pair(f: Fitted, table: Table) -> None:
         return  # bins, of which no single value is known
 
     def odds(**values: str) -> float:
-        found = f.model.posterior({one: None, **values})
+        found = replace(f.model, references=None).posterior({one: None, **values})
         return math.log2(found.prob(label) / found.prob(against))
 
     for row in table.rows:

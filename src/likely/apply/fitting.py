@@ -22,10 +22,9 @@ from likely.intake.reading import (
 )
 from likely.intake.store import summarize_by_file
 from likely.intake.summarize import Engine, LocalEngine, More, Wanted, summarize_table, summary_from_knowledge
-from likely.models.completing import learn_completed
 from likely.models.contracts import Learner, Model, setting_of
 from likely.models.default import chosen_learner, default_learner
-from likely.models.learning import learn_without_rows, restore, run, start
+from likely.models.learning import begin, learn_without_rows, restore, run
 from likely.models.loss import Loss, parse_loss
 from likely.models.registry import LEARNERS
 from likely.models.shapes import References
@@ -141,8 +140,13 @@ def learn_summary(engine: Engine, summary: Summary, learner: Learner | None, rea
         # What is kept by file or counted in a database is so in order not to see the rows again.
         sums_alone = reading.keep is not None or reading.push
         learner = default_learner("sums" if sums_alone else "fit", summary).learner
-    found = start(learn_completed(learner, summary))
-    return found if isinstance(found, Model) else run(found, engine.sweeper(summary))
+    found = begin(learner, summary)
+    if isinstance(found, Model) and not found.state:  # sums alone: what is unknown is summed over, or left out
+        return found
+    from likely.models.completing import complete
+
+    sweep = engine.sweeper(summary)
+    return run(complete(found if isinstance(found, Model) else run(found, sweep)), sweep)
 
 
 def with_loss(model: Model, loss: Loss | None) -> Model:
@@ -267,7 +271,9 @@ def relearn(known: Known, summary: Summary) -> Known:
     """The same model with other sums, by the same learner and under the same loss; of a summary, those sums."""
     if not isinstance(known, Model):
         return summary  # type: ignore[return-value]
-    return _replace_loss(_derive(known.learner, summary, known.lasting_state()), known.loss)  # type: ignore[return-value]
+    model = _derive(known.learner, summary, known.lasting_state())
+    model = replace(model, references=known.references)  # they stay as they are, as weights do that rows chose
+    return _replace_loss(model, known.loss)  # type: ignore[return-value]
 
 
 def unlearn(known: Known, data: object, **reading: Unpack[MoreRowsOptions]) -> Known:

@@ -17,11 +17,10 @@ import numpy as np
 from likely.machinery.arrays import Bools, Bytes, Floats, Hashes, Longs
 from likely.machinery.jit import kernel
 from likely.models.additive.coding import Coding, coding_of, hash_codes
-from likely.models.contracts import Learner, Learning, Model, Sweep, setting_of
+from likely.models.contracts import Learning, Model, Sweep, setting_of
 from likely.models.factors.bins import read_tally
 from likely.models.heldout.kept_rows import KeptRows, scramble
 from likely.models.heldout.search import gather_rows
-from likely.models.learning import learning
 from likely.models.shapes import Axis, Completed, Opaque, References, Sum
 from likely.models.shapes.references import FAR, WIDTH
 from likely.sums.columns.counts import Counts
@@ -72,23 +71,12 @@ def needs_references(model: Model) -> bool:
     )
 
 
-def learn_completed(learner: Learner, summary: Summary) -> Learning[Model]:
-    """What a learner makes of a summary, with references where it needs them: one more sweep, unless it has them."""
-    return (yield from complete((yield from learning(learner, summary))))
-
-
 def complete(model: Model) -> Learning[Model]:
-    """The model with references, where it needs them."""
+    """The model with references, where it needs them: one sweep more, unless it has them."""
     if not needs_references(model):
         return model
     sums = yield Sweep(gather_rows, (model.summary, LOOKED_AT), needed=False)
     return model if sums is None else with_references(model, sums[0].dealt(model.summary, 2))
-
-
-def has_gaps(summary: Summary) -> bool:
-    """Whether any cell of an attribute is missing: else rows of this table need no references."""
-    each = (summary.columns[column.name] for column in summary.schema.attributes)
-    return any(isinstance(own, (Counts, Numbers)) and not own.other.is_zero().all() for own in each)
 
 
 def with_references(model: Model, rows: KeptRows) -> Model:
@@ -107,18 +95,18 @@ def with_references(model: Model, rows: KeptRows) -> Model:
     classes = len(model.classes)
     nothing = tuple(np.zeros((axis.size + 1, classes)) for axis in coding.axes)
     usual = _usual_patterns(codes, rows.weight, coding)
-    base = References(coding.axes, values, places, relevance, made, nothing, np.zeros(classes), usual)
+    base = References(coding.axes, values, places, relevance, made, nothing, usual)
     base = replace(base, codes=_ordered(model, base, rows.batch))
     return replace(model, references=_tell_shares(model, base, rows.batch))
 
 
 def _first_rows(rows: KeptRows) -> KeptRows:
     """The rows with the smallest hashes, all of a hash or none."""
-    if len(rows) <= LOOKED_AT:
-        return rows
+    different = np.unique(rows.hashes)
     order = np.argsort(rows.hashes, kind="stable")
-    bound = rows.hashes[order[LOOKED_AT]]
-    return rows.take(order[: max(int(np.searchsorted(rows.hashes[order], bound)), 1)])
+    if len(different) <= LOOKED_AT:
+        return rows.take(order)
+    return rows.take(order[: int(np.searchsorted(rows.hashes[order], different[LOOKED_AT]))])
 
 
 def _places(summary: Summary, axis: Axis) -> Floats:
@@ -230,6 +218,7 @@ def tell_pairs(codes: Bytes, weight: Floats, sizes: Longs, room: Floats, told: F
 
 def make_references(codes: Bytes, weight: Floats, places: Sequence[Floats], relevance: Floats) -> Bytes:
     """Rows that stand for these: as many, evenly by weight, each cell from one of the rows nearest to the one drawn."""
+    codes, weight = _different_rows(codes, weight)
     rows, axes = codes.shape
     count = min(max(min(MOST, CELLS // max(axes, 1)), LEAST), rows)
     above = np.cumsum(weight)
@@ -237,7 +226,7 @@ def make_references(codes: Bytes, weight: Floats, places: Sequence[Floats], rele
     lying = np.ascontiguousarray(np.stack([p[c] for p, c in zip(places, codes.T, strict=True)], axis=1))
     near = np.empty((count, min(NEAREST, rows)), np.int64)
     find_nearest(lying[drawn], lying, relevance, np.empty(near.shape[1]), near)
-    own, often = _equal_rows(codes, weight)
+    own, often = _sorted_rows(codes, weight)
     # Where nearly every possible row is in the table, being equal to one tells nothing.
     possible = sum(math.log(max(len(np.unique(column)), 1)) for column in codes.T)
     planned = possible <= math.log(2 * max(rows, 1))
@@ -258,10 +247,19 @@ def make_references(codes: Bytes, weight: Floats, places: Sequence[Floats], rele
     return np.delete(out, left, axis=0)
 
 
-def _equal_rows(codes: Bytes, weight: Floats) -> tuple[Hashes, Floats]:
-    """The hashes of different rows, in order, and what each weighs."""
-    own, place = np.unique(_hashes(codes), return_inverse=True)
-    return own, np.asarray(np.bincount(place.reshape(-1), weight), np.float64)
+def _different_rows(codes: Bytes, weight: Floats) -> tuple[Bytes, Floats]:
+    """Each row once, in order, with what it weighs: a row of weight 2 is the row twice."""
+    own, place = np.unique(codes, axis=0, return_inverse=True)
+    often = np.asarray(np.bincount(place.reshape(-1), weight), np.float64)
+    order = np.argsort(_hashes(own), kind="stable")
+    return np.ascontiguousarray(own[order]), often[order]
+
+
+def _sorted_rows(codes: Bytes, weight: Floats) -> tuple[Hashes, Floats]:
+    """The hashes of these rows, in order, and what each weighs."""
+    hashes = _hashes(codes)
+    order = np.argsort(hashes, kind="stable")
+    return hashes[order], weight[order]
 
 
 def _hashes(codes: Bytes) -> Hashes:
@@ -331,9 +329,8 @@ def _unknown_rows(references: References, like: Batch, rows: int) -> Batch:
 
 def _tell_shares(model: Model, references: References, like: Batch) -> References:
     """The references with what the table says of each value by itself, less what the mean over them says."""
-    score, summary = Completed(model.score, references), model.summary
+    score, summary = Completed(model.score, replace(references, usual=references.usual[:0])), model.summary
     whole = summary.total.floats()
-    alone = _less(whole / whole.sum(), _means(score, _unknown_rows(references, like, 1))[0])
     shares = []
     for k, axis in enumerate(references.axes):
         weight = _class_weights(summary, axis)
@@ -348,11 +345,12 @@ def _tell_shares(model: Model, references: References, like: Batch) -> Reference
         mean = _means(score, rows)
         told[some] = _less((weight[some] + ROWS_TOLD * mean) / (often[some, None] + ROWS_TOLD), mean)
         shares.append(told)
-    return replace(references, shares=tuple(shares), alone=alone)
+    return replace(references, shares=tuple(shares))
 
 
 def _means(score: Completed, rows: Batch) -> Floats:
-    return np.asarray(np.exp(score.scored(rows)[0])) if rows.rows else np.empty((0, len(score.references.alone)))
+    """P(class | row) of rows of which one cell is known."""
+    return np.asarray(np.exp(score.scored(rows)[0]))
 
 
 def _less(shares: Floats, means: Floats) -> Floats:

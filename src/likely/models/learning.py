@@ -119,9 +119,8 @@ def looks_at_rows(learn: Callable[Given, Learning[MadeModel]]) -> Callable[Given
         return found
 
     update_wrapper(from_sums, learn)
-    # What it gives is not what the generator is: `-> Learning[Model]` becomes `-> Model`.
-    said = str(learn.__annotations__.get("return", "Model")).removeprefix("Learning[").removesuffix("]")
-    from_sums.__annotations__ = {**learn.__annotations__, "return": said}
+    # What it gives is not what the generator is.
+    from_sums.__annotations__ = {"summary": Summary, "return": Model}
     from_sums.generator = learn  # type: ignore[attr-defined]
     return cast(Callable[Given, MadeModel], from_sums)
 

@@ -25,8 +25,10 @@ def is_unknown(cell: Cell) -> bool:
 def unknown_in(references: Form, cells: Cells) -> list[int]:
     """The axes whose cells are to be averaged over; none where many rows of training were like that."""
     gone = [k for k, axis in enumerate(references.axes) if is_unknown(cells[axis.attribute])]
-    usual = any([k for k, there in enumerate(pattern) if there] == gone for pattern in references.usual)
-    return [] if usual else gone
+    if not gone or any([k for k, there in enumerate(pattern) if there] == gone for pattern in references.usual):
+        return []
+    gone = [k for k, axis in enumerate(references.axes) if k in gone or code_on(axis, cells) < 0]
+    return gone if len(gone) < len(references.axes) else []  # with nothing known a score says the prior by itself
 
 
 def completed(
@@ -35,8 +37,8 @@ def completed(
     """log of the mean of P(class | completed row), and what is said of known values by themselves beyond that."""
     known = [(k, code_on(axis, cells)) for k, axis in enumerate(references.axes) if k not in gone]
     known = [(k, code) for k, code in known if code >= 0]
-    shift = references.shift or [0.0] * len(references.alone)
-    total = [0.0] * len(references.alone)
+    shift = references.shift or [0.0] * len(references.shares[0][0])
+    total = [0.0] * len(shift)
     for row, times in _draw(references, known).items():
         whole = dict(cells)
         for k in gone:
@@ -50,7 +52,7 @@ def completed(
     more = [0.0] * len(total)
     for k, code in known:
         more = [m + s for m, s in zip(more, references.shares[k][code], strict=True)]
-    more = [m / len(known) for m in more] if known else list(references.alone)
+    more = [m / len(known) for m in more]
     draws = references.completions
     return [log(t / draws) + m + s for t, m, s in zip(total, more, shift, strict=True)]
 

@@ -86,7 +86,6 @@ def _references(references: shapes.References, portable: Portable) -> Form:
         relevance=references.relevance,
         rows=base64.b64encode(references.codes.tobytes()).decode(),
         shares=references.shares,
-        alone=references.alone,
         usual=references.usual.astype(int),
         shift=references.shift,
         width=completing.WIDTH,

@@ -207,6 +207,12 @@ class Summary:
         out.more = {name: statistic.canonical() for name, statistic in self.more.items()}
         return out
 
+    @property
+    def has_gaps(self) -> bool:
+        """Whether a cell of an attribute that is no text is missing."""
+        each = (self.columns[column.name] for column in self.schema.attributes)
+        return any(isinstance(own, (Counts, Numbers)) and not own.other.is_zero().all() for own in each)
+
     def canonical(self) -> Summary:
         """Classes in schema order; classes without weight dropped. What two equal summaries have in common."""
         zero = self.total.is_zero()

@@ -205,18 +205,23 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Evidence
     in_sets: set[str] = set()
     in_blocks: set[str] = set()
     alone = _alone(model, row, terms.lines)
-    averaged = terms.averaged
+    averaged, moved = terms.averaged, np.zeros(array.shape[1])
     for k, (line, logs) in enumerate(zip(terms.lines, array[1:], strict=False)):
         if not line.parts:
-            wholes.append(EvidencePiece("", "others", logs))
+            wholes.append(EvidencePiece("", "others", logs - moved))
             continue
         name, term = line.name, line.parts[-1].term
         if isinstance(term, WordWeights):
             by_attribute[name] = _of_text([(part.term, part.power) for part in line.parts], logs, row)
         elif isinstance(term, (PairTable, TreeSum)):  # what several say beyond what each says by itself
             in_sets.update(term.names)
-            if averaged and not logs.any():
-                continue  # some of them are unknown: what they say is in the line of others
+            if averaged and any(row.states[name] != "known" for name in term.names):
+                for one in term.names:  # what they say is in the line of others, but for what is said of one alone
+                    share = alone.get((k, one))
+                    if share is not None and share.any():
+                        together[(one,)] = together[(one,)] + share if (one,) in together else share
+                        moved = moved + share
+                continue
             known = tuple(axis.name for axis in term.axes if _has_code(axis, row.states[axis.name]))
             for one in known if len(known) > 1 else ():  # what it says of one alone belongs to that one
                 share = alone.get((k, one))

@@ -30,7 +30,6 @@ from likely.evaluate.scores.scores import Chosen, HeldOutCollector, HeldOutRows,
 from likely.intake.engine import PIECE, Piece, Worker
 from likely.intake.reading import Reading
 from likely.intake.schema import Draft, check_rows
-from likely.models.completing import complete, has_gaps, needs_references
 from likely.models.contracts import HeldOutAnswers, Learner, Learning, Model
 from likely.models.learning import begin, in_step, run
 from likely.models.loss import Loss
@@ -251,7 +250,9 @@ def teach_lessons(
     seen = np.pad(lessons.seen, ((0, 0), (0, 1)))  # rows that do not count are in the fold after the last
     found = run(in_step(begun, refuse), lambda some: rows.sum_pieces(LookAtLessons(some, seen, tuple(training))))
     models |= found
-    if has_gaps(rows.total):  # judged as they answer: averaged over what is missing
+    if rows.total.has_gaps:  # judged as they answer: averaged over what is missing
+        from likely.models.completing import complete, needs_references
+
         averaged = {key: complete(model) for key, model in models.items() if needs_references(model)}
         models |= run(in_step(averaged), lambda some: rows.sum_pieces(LookAtLessons(some, seen, tuple(training))))
     return {key: m for key, m in models.items() if (key[0], lessons.group[key[1]]) not in refused}, refused

@@ -19,7 +19,8 @@ import numpy as np
 from likely.machinery.arrays import Bools, Bytes, Floats, Ints
 from likely.machinery.jit import kernel
 from likely.models import kernels
-from likely.models.shapes.block import Axis
+from likely.models.shapes.block import Axis, PairTable, TreeSum
+from likely.models.shapes.joint import Block, JointTable, MultivariateNormal
 from likely.models.shapes.lines import Line
 from likely.models.shapes.score import Opaque, Score, Terms, left_over
 from likely.sums.contracts import State
@@ -66,8 +67,6 @@ class References:
     """For each axis (codes and one more, classes): what the table says of the class given this one value, less what
     the mean over references does, in nats; the last serves cells without a code. The mean of these over what is known
     is added."""
-    alone: Floats
-    """The same where nothing is known: the prior less the mean over references."""
     usual: Bools
     """(patterns, axes): which cells are unknown in rows that are scored as they are, because many rows of training
     were like that: what it means was learned."""
@@ -96,19 +95,24 @@ class References:
         gone = np.stack([are_unknown(batch.cells[name]) for name in names], axis=1)
         for pattern in self.usual:
             gone[(gone == pattern).all(axis=1)] = False
+        partly = np.flatnonzero(gone.any(axis=1))
+        if not len(partly):
+            return None
+        for k, axis in enumerate(self.axes):  # a level that training did not have is not known either
+            gone[partly, k] |= axis.codes(batch.cells[axis.name])[partly] < 0
+        gone[gone.all(axis=1)] = False  # with nothing known a score says the prior by itself
         return gone if gone.any() else None
 
     def draw(self, batch: Batch, gone: Bools, count: int = COMPLETIONS) -> tuple[NDArray[np.int32], Floats]:
         """For each row so many references that fill it, (rows, count), and what is added to its log scores."""
         lie = np.full(gone.shape, np.nan)
-        more = np.zeros((batch.rows, len(self.alone)))
+        more = np.zeros((batch.rows, self.shares[0].shape[1]))
         for k, axis in enumerate(self.axes):
             codes = axis.codes(batch.cells[axis.name])
             known = np.flatnonzero(~gone[:, k] & (codes >= 0))
             lie[known, k] = self.places[k][codes[known]]
             more[known] += self.shares[k][codes[known]]
-        told = np.isfinite(lie).sum(axis=1)
-        more = np.where(told[:, None] == 0, self.alone, more / np.maximum(told, 1)[:, None])
+        more /= np.maximum(np.isfinite(lie).sum(axis=1), 1)[:, None]
         out = np.empty((batch.rows, count), np.int32)
         room = np.empty(len(self.codes)), np.empty(len(self.codes))
         draw_alike(lie, self.lying, self.relevance, min(LEAST_ALIKE, len(self.codes)), *room, out)
@@ -146,7 +150,6 @@ class References:
             "relevance": self.relevance,
             "codes": self.codes,
             "shares": list(self.shares),
-            "alone": self.alone,
             "usual": self.usual.astype(np.uint8),
         }
 
@@ -166,9 +169,8 @@ class References:
         usual = read_array(found["usual"], "u", 2, "patterns")
         require(usual.shape[1] == len(axes), "patterns have a place for each axis")
         relevance = read_finite(found["relevance"], (len(axes),), "relevance", least=0.0, most=1.0)
-        alone = read_finite(found["alone"], (classes,), "shares of references")
         whole = np.ascontiguousarray(codes)
-        return cls(axes, values, own["places"], relevance, whole, own["shares"], alone, usual != 0)
+        return cls(axes, values, own["places"], relevance, whole, own["shares"], usual != 0)
 
 
 def _read_axis(name: object, edges: object, levels: object, groups: object) -> Axis:
@@ -269,7 +271,7 @@ class Completed(Score):
         if gone is None:
             return self.inner.scored(batch)
         partly = gone.any(axis=1)
-        out = np.empty((batch.rows, len(self.references.alone)))
+        out = np.empty((batch.rows, self.references.shares[0].shape[1]))
         words: Words = {}
         if not partly.all() or any(isinstance(cells, Texts) for cells in batch.cells.values()):
             out, words = self.inner.scored(batch)
@@ -308,7 +310,7 @@ class Completed(Score):
         lines = len(terms.lines)
         array = np.insert(terms.array, 1 + lines, 0.0, axis=1)
         for k, line in enumerate(terms.lines, 1):
-            own = [j for j, name in enumerate(names) if name in line_names(line)]
+            own = [j for j, name in enumerate(names) if name in read_by(line)]
             array[gone[:, own].any(axis=1), k] = 0.0
         array[partly, 2 + lines :] = 0.0
         sums = array[partly].transpose(1, 0, 2)
@@ -317,6 +319,8 @@ class Completed(Score):
         return Terms(told, array, (*terms.lines, Line(OTHERS, ())), terms.last, averaged=True)
 
 
-def line_names(line: Line) -> Sequence[str]:
-    """The attributes that the terms of a line read."""
-    return [name for part in line.parts for name in (getattr(part.term, "names", ()) or (part.term.name,))]
+def read_by(line: Line) -> Sequence[str]:
+    """The attributes without which a line says nothing: its own, or all that it takes together."""
+    sets = (PairTable, TreeSum, JointTable, MultivariateNormal, Block)
+    together = [name for part in line.parts if isinstance(part.term, sets) for name in part.term.names]
+    return together or [line.name]

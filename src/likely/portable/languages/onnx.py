@@ -346,7 +346,7 @@ class _Written:
         )
 
     def _known(self, references: shapes.References) -> str:
-        """Whether all cells are known, or just those unknown that were so in many rows of training, (rows, 1)."""
+        """Whether all cells are known, or none, or just those unknown that were so in many rows, (rows, 1)."""
         graph, there = self.graph, []
         for axis in references.axes:
             if axis.edges is not None:
@@ -357,7 +357,7 @@ class _Written:
                 there.append(graph.op("Not", graph.op("Equal", code, missing)))
         whole = graph.op("Concat", *(graph.op("Cast", own, to=INT64) for own in there), axis=1)
         out = ""
-        for pattern in ([False] * len(there), *references.usual.tolist()):
+        for pattern in ([False] * len(there), [True] * len(there), *references.usual.tolist()):
             same = graph.op("Equal", whole, graph.constant([[int(not gone) for gone in pattern]], np.int64))
             fits = graph.op("ReduceMin", graph.op("Cast", same, to=INT64), graph.constant([1], np.int64), keepdims=1)
             one = graph.op("Greater", fits, graph.constant(0, np.int64))

@@ -147,10 +147,10 @@ class _Select:
         return case([(exp.EQ(this=exp.column("q"), expression=exp.Literal.number(1)), value)], exp.null())
 
     def _known(self, references: shapes.References) -> exp.Expr:
-        """1 where all cells are known, or just those unknown that were so in many rows of training; else 0."""
+        """1 where all cells are known, or none, or just those unknown that were so in many rows of training; else 0."""
         columns = [exp.column(self.place[axis.name]) for axis in references.axes]
         branches = []
-        for pattern in ([False] * len(columns), *references.usual.tolist()):
+        for pattern in ([False] * len(columns), [True] * len(columns), *references.usual.tolist()):
             both: Any = None
             for column, gone in zip(columns, pattern, strict=True):
                 missing = column.copy().is_(exp.null())

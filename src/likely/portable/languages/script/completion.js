@@ -16,7 +16,9 @@ export function unknownIn(portable, cells) {
     if (axis.codes === null ? !Number.isFinite(cell) : cell === MISSING) gone.push(k);
   });
   const same = (pattern) => pattern.every((there, k) => Boolean(there) === gone.includes(k));
-  return references.usual.some(same) ? [] : gone;
+  if (!gone.length || references.usual.some(same)) return [];
+  const all = references.axes.map((_, k) => k).filter((k) => gone.includes(k) || codeOn(references.axes[k], cells) < 0);
+  return all.length < references.axes.length ? all : []; // with nothing known a score says the prior by itself
 }
 
 // log of the mean of P(class | completed row), and what is said of known values by themselves beyond that.
@@ -24,8 +26,8 @@ export function completed(references, cells, gone, score) {
   const rows = rowsOf(references);
   const axes = references.axes.length;
   const known = references.axes.map((axis, k) => [k, gone.includes(k) ? -1 : codeOn(axis, cells)]).filter(([, code]) => code >= 0);
-  const shift = references.shift ?? references.alone.map(() => 0);
-  let total = references.alone.map(() => 0);
+  const shift = references.shift ?? references.shares[0][0].map(() => 0);
+  let total = shift.map(() => 0);
   for (const [row, times] of drawn(references, rows, axes, known)) {
     const whole = new Map(cells);
     for (const k of gone) {
@@ -34,14 +36,11 @@ export function completed(references, cells, gone, score) {
       const nothing = axis.codes === null ? NaN : MISSING;
       whole.set(axis.attribute, code < axis.size ? references.values[k][code] : nothing);
     }
-    const logs = score(whole).map((v, c) => v - shift[c]);
+    const logs = score(whole, row).map((v, c) => v - shift[c]);
     const evidence = logSum(logs);
     if (evidence > -Infinity) total = total.map((t, c) => t + times * Math.exp(logs[c] - evidence));
   }
-  let more = references.alone;
-  if (known.length) {
-    more = more.map((_, c) => known.reduce((sum, [k, code]) => sum + references.shares[k][code][c], 0) / known.length);
-  }
+  const more = shift.map((_, c) => known.reduce((sum, [k, code]) => sum + references.shares[k][code][c], 0) / known.length);
   return total.map((t, c) => log(t / references.completions) + more[c] + shift[c]);
 }
 

@@ -114,13 +114,28 @@ export function scoresBy(portable, cells, name) {
   const form = sumOf(portable);
   const others = new Map(cells);
   const whole = (cell) => scoresOf(portable, others.set(name, cell));
-  // 0 is a cell that is known, of whatever kind.
-  if (!form || portable.score.form !== "Sum" || unknownIn(portable, new Map(cells).set(name, 0)).length) return whole;
+  if (!form || portable.score.form !== "Sum") return whole;
+  const known = (cell) => cell !== MISSING && !Number.isNaN(cell);
+  const gone = unknownIn(portable, new Map(cells).set(name, 0)); // 0 is a cell that is known, of whatever kind
+  if (!gone.length) {
+    const by = summedBy(portable, form, cells, name);
+    return (cell) => (portable.references && !known(cell) ? whole(cell) : by(cell));
+  }
+  const completions = new Map();
+  return (cell) => {
+    if (!known(cell)) return whole(cell);
+    return completed(portable.references, others.set(name, cell), gone, (filled, row) => {
+      if (!completions.has(row)) completions.set(row, summedBy(portable, form, filled, name));
+      return completions.get(row)(cell);
+    });
+  };
+}
+
+function summedBy(portable, form, cells, name) {
   const own = form.terms.filter((term) => readBy(term).includes(name));
   const fixed = summed({ ...form, terms: form.terms.filter((term) => !own.includes(term)) }, cells, portable);
-  const rest = { constant: fixed, terms: own };
-  const known = (cell) => cell !== MISSING && !Number.isNaN(cell);
-  return (cell) => (portable.references && !known(cell) ? whole(cell) : summed(rest, others.set(name, cell), portable));
+  const [rest, others] = [{ constant: fixed, terms: own }, new Map(cells)];
+  return (cell) => summed(rest, others.set(name, cell), portable);
 }
 
 export function partsOf(term, cells, portable, size) {

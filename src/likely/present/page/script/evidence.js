@@ -85,6 +85,7 @@ function blank(portable) {
 }
 
 const isSet = (term) => (term.form === "PowerTerm" ? isSet(term.inner) : term.form === "PairTerm" || term.form === "TreesTerm");
+const isJoint = (term) => (term.form === "PowerTerm" ? isJoint(term.inner) : term.form === "TableTerm" || term.form === "CovarianceTerm");
 const axesOf = (term) => (term.form === "PowerTerm" ? axesOf(term.inner) : term.axes);
 
 // What a set of attributes says of one of them alone, against knowing none; pairs say nothing of one alone.
@@ -107,17 +108,26 @@ export function valueLogs(form, name, cell, cells, portable) {
 
 // What several attributes say: that which larger sets say of one of them alone belongs to this one; what is left goes to
 // those of them that are known.
-// Where cells are averaged over (`gone`), only terms whose attributes are all known are told.
+// Where cells are averaged over (`gone`), terms of several attributes are told where all are known; of others only what
+// they say of one alone.
 function together(form, cells, portable, gone) {
   const size = form.constant.length;
   const out = new Map();
   const add = (name, logs) => out.set(name, out.has(name) ? added(out.get(name), logs) : logs);
-  const told = (term) => !readBy(term).some((name) => gone.includes(name));
-  const silent = new Set(form.terms.filter((term) => !isSet(term) && !told(term)).flatMap((term) => partsOf(term, cells, portable, size).map(([name]) => name)));
-  for (const [name, logs] of termsOf({ ...form, terms: form.terms.filter((term) => !isSet(term)) }, cells, portable)) {
-    add(name, silent.has(name) ? logs.map(() => 0) : logs);
+  const told = (names) => !names.some((name) => gone.includes(name));
+  const single = form.terms.filter((term) => !isSet(term));
+  const silent = new Set(single.filter((term) => isJoint(term) && !told(readBy(term))).flatMap((term) => partsOf(term, cells, portable, size).map(([name]) => name)));
+  for (const [name, logs] of termsOf({ ...form, terms: single }, cells, portable)) {
+    add(name, gone.includes(name) || silent.has(name) ? logs.map(() => 0) : logs);
   }
-  for (const term of form.terms.filter((own) => isSet(own) && told(own))) {
+  for (const term of form.terms.filter(isSet)) {
+    if (!told(readBy(term))) {
+      for (const one of readBy(term).filter((name) => !gone.includes(name))) {
+        const own = aloneIn(term, one, cells.get(one), portable, size);
+        if (own.some((v) => v !== 0)) add(one, own);
+      }
+      continue;
+    }
     const axes = axesOf(term);
     const known = axes.filter((axis) => codeOn(axis, cells) >= 0).map((axis) => axis.attribute);
     let [[name, left]] = partsOf(term, cells, portable, size);
