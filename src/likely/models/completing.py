@@ -54,18 +54,19 @@ MOST_USUAL = 32
 
 def needs_references(model: Model) -> bool:
     """Whether an unknown cell must be averaged over: not where the model sums over it already (P(row, class) and
-    products of P(cell | class)), measures distances by what is known, or says no probabilities. What is made of sums
+    products of P(cell | class), weighed or not, and means of such), measures distances by what is known, or says no
+    probabilities. What is made of sums
     alone stays so: it learns and unlearns rows to the last bit."""
     score, asked = model.score, [setting_of(own.learner, "missing") for own in (model, *model.members)]
+    board = model.factored or model.details.get("beliefs") is not None  # a textbook's, which is worked out on a board
     by_rows = isinstance(score, Sum) and any(isinstance(term, Opaque) for term in score.terms) and len(score.terms) == 1
-    plain = model.factored and all(power == 1.0 for power in model.powers)
     coded = [c for c in model.schema.attributes if isinstance(model.summary.columns[c.name], (Counts, Numbers))]
     return (
         bool(model.state)
         and "level" not in asked  # being missing is evidence: it was said so
         and model.references is None
         and model.proper
-        and not (model.random or model.generative or plain or by_rows or model.inner is not None)
+        and not (model.random or model.generative or board or by_rows or model.inner is not None)
         and len(model.classes) > 1
         and len(coded) > 1
     )
@@ -311,7 +312,8 @@ def _ordered(model: Model, references: References, like: Batch) -> Bytes:
     usual = int(model.summary.total.floats().argmax())
     with np.errstate(invalid="ignore"):
         lead = logs[:, usual] - np.logaddexp.reduce(logs, axis=1)
-    return np.ascontiguousarray(references.codes[np.lexsort((_hashes(references.codes), lead))])
+    # Rounded, so that what differs in its last bits alone comes in the same order.
+    return np.ascontiguousarray(references.codes[np.lexsort((_hashes(references.codes), np.round(lead, 6)))])
 
 
 def _unknown_rows(references: References, like: Batch, rows: int) -> Batch:

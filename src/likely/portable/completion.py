@@ -54,7 +54,9 @@ def completed(
         more = [m + s for m, s in zip(more, references.shares[k][code], strict=True)]
     more = [m / len(known) for m in more]
     draws = references.completions
-    return [log(t / draws) + m + s for t, m, s in zip(total, more, shift, strict=True)]
+    logs = [log(t / draws) + m for t, m in zip(total, more, strict=True)]
+    evidence = log_sum(logs)
+    return [v - evidence + s if evidence > -math.inf else v for v, s in zip(logs, shift, strict=True)]
 
 
 @lru_cache(maxsize=4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -415,6 +415,7 @@ def value_logs(model: Model, values: Mapping[str, Sequence[Any]]) -> dict[str, F
     wanted = {name: list(some) for name, some in values.items() if len(some)}
     if not wanted:
         return {name: np.zeros((0, len(model.classes))) for name in values}
+    model = replace(model, references=None)  # what a value adds beside others: a term, and no averaged answer
     total = sum(len(some) for some in wanted.values())
     table: dict[str, list[Any]] = {}
     places: dict[str, slice] = {}

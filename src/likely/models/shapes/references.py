@@ -22,7 +22,7 @@ from likely.models import kernels
 from likely.models.shapes.block import Axis, PairTable, TreeSum
 from likely.models.shapes.joint import Block, JointTable, MultivariateNormal
 from likely.models.shapes.lines import Line
-from likely.models.shapes.score import Opaque, Score, Terms, left_over
+from likely.models.shapes.score import Opaque, Score, Terms, left_over, log_posterior
 from likely.sums.contracts import State
 from likely.sums.state import read_array, read_finite, read_texts, read_wholes, require
 from likely.table.batch import MISSING_CODE, Batch, Codes, Texts
@@ -39,7 +39,7 @@ WIDTH, FAR = 0.1, 4.5
 """Two numbers this share of the rows apart cost half a nat; nothing costs more than FAR, which another level does."""
 LEAST_ALIKE = 20
 """References that count at least: where fewer are like the row, all are taken to be more alike than they are."""
-COMPLETIONS = 32
+COMPLETIONS = 64
 """Rows that an unknown part is filled from."""
 STEPS = 24
 """Step h takes costs times 2 ** (-h / 2)."""
@@ -298,6 +298,7 @@ class Completed(Score):
         mean = np.add.reduceat(logs * times[:, None], starts, axis=0) / drawn.shape[1]
         with np.errstate(divide="ignore"):
             out: Floats = np.log(mean) + more
+        out = log_posterior(out)
         return out if references.shift is None else out + references.shift
 
     def take_apart(self, batch: Batch) -> Terms | None:

@@ -41,7 +41,9 @@ export function completed(references, cells, gone, score) {
     if (evidence > -Infinity) total = total.map((t, c) => t + times * Math.exp(logs[c] - evidence));
   }
   const more = shift.map((_, c) => known.reduce((sum, [k, code]) => sum + references.shares[k][code][c], 0) / known.length);
-  return total.map((t, c) => log(t / references.completions) + more[c] + shift[c]);
+  const logs = total.map((t, c) => log(t / references.completions) + more[c]);
+  const whole = logSum(logs);
+  return logs.map((v, c) => (whole > -Infinity ? v - whole + shift[c] : v));
 }
 
 // The codes of all references, one after the other.
