@@ -11,15 +11,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STATED = {
-    "lines": 78_467,
-    "files": 316,
-    "classes": 647,
+    "lines": 79_300,
+    "files": 314,
+    "classes": 636,
     "class names with several meanings": 10,
-    "classes derived from Model": 15,
+    "classes derived from Model": 0,
     "files that name least_count": 3,
     "files that name OneRule": 3,
-    "tests that import inner modules": 95,
-    "words in docs": 75_800,
+    "tests that import inner modules": 96,
+    "words in docs": 76_900,
     "decision records": 48,
 }
 SLACK = 0.99

@@ -107,6 +107,11 @@ def test_what_says_nothing_by_itself_says_nothing_by_itself(examples: Path) -> N
     for row in ({"hall": "up"}, {"hall": "down"}):
         assert model.posterior(row).prob("on") == pytest.approx(0.5, abs=0.02)
     assert model.posterior({}).prob("on") == pytest.approx(0.5, abs=1e-12)
+    # What the daylight is does not matter, so not to know it changes next to nothing.
+    both = {"hall": "up", "stairs": "down"}
+    known = {row["daylight"] for row in csv.DictReader((examples / "switches.csv").open())}
+    light = [model.posterior({**both, "daylight": value}).prob("on") for value in known]
+    assert min(light) - 0.02 <= model.posterior(both).prob("on") <= max(light) + 0.02
 
 
 @pytest.mark.parametrize("name", ["default", "additive", "logistic"])

@@ -226,7 +226,7 @@ def make_references(codes: Bytes, weight: Floats, places: Sequence[Floats], rele
     drawn = np.minimum(np.searchsorted(above, (np.arange(count) + 0.5) / count * above[-1]), rows - 1)
     lying = np.ascontiguousarray(np.stack([p[c] for p, c in zip(places, codes.T, strict=True)], axis=1))
     near = np.empty((count, min(NEAREST, rows)), np.int64)
-    find_nearest(lying[drawn], lying, relevance, np.empty(near.shape[1]), near)
+    find_nearest(drawn.astype(np.int64), lying, relevance, np.empty(near.shape[1]), near)
     own, often = _sorted_rows(codes, weight)
     # Where nearly every possible row is in the table, being equal to one tells nothing.
     possible = sum(math.log(max(len(np.unique(column)), 1)) for column in codes.T)
@@ -269,18 +269,23 @@ def _hashes(codes: Bytes) -> Hashes:
     return out
 
 
-@kernel("f8[][], f8[][], f8[], f8[], i8[][]")
-def find_nearest(rows: Floats, others: Floats, relevance: Floats, costs: Floats, out: Longs) -> None:
-    """For each row the others that cost least, in order; of equals the first."""
-    many = out.shape[1]
-    for i in range(rows.shape[0]):
+@kernel("i8[], f8[][], f8[], f8[], i8[][]")
+def find_nearest(places: Longs, rows: Floats, relevance: Floats, costs: Floats, out: Longs) -> None:
+    """For the row at each place the rows that cost least, in order; of equals those that follow it next.
+
+    Rows are in the order of hashes: where nothing tells them apart, each has others to itself.
+    """
+    many, count = out.shape[1], rows.shape[0]
+    for i in range(places.shape[0]):
+        own = places[i]
         for k in range(many):
             costs[k] = np.inf
             out[i, k] = 0
-        for r in range(others.shape[0]):
+        for step in range(count):
+            r = own + step if own + step < count else own + step - count
             cost = 0.0
             for j in range(rows.shape[1]):
-                d = (rows[i, j] - others[r, j]) / WIDTH
+                d = (rows[own, j] - rows[r, j]) / WIDTH
                 cost += relevance[j] * min(0.5 * d * d, FAR)
             if cost < costs[many - 1]:
                 k = many - 1

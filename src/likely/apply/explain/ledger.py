@@ -344,12 +344,7 @@ def heading(entry: Entry) -> str:
         return clean(entry.name if entry.state == "missing" or entry.cell is None else entry.cell, 60)
     if entry.kind == "value":
         return clean(entry.name) if entry.state == "missing" else f"{clean(entry.name)}={clean(entry.cell)}"
-    names = {
-        "prior": "before any value",
-        "all": "all values together",
-        "rest": "the rest",
-        "others": "what the unknown would probably say",
-    }
+    names = {"prior": "before any value", "all": "all values together", "rest": "the rest", "others": entry.name}
     return names.get(entry.kind) or clean(entry.name)
 
 

@@ -173,6 +173,7 @@ def _stretches(text: str, window: Span, marks: Sequence[tuple[int, int, float]])
 
 # The score of a row taken apart: a piece for the prior and for each attribute or block, words of texts as parts.
 
+OTHERS = "what the unknown would probably say"
 Kind = Literal["prior", "value", "block", "all", "part", "rest", "others"]
 """others: what unknown cells would probably say, given the known ones."""
 
@@ -208,7 +209,7 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Evidence
     averaged, moved = terms.averaged, np.zeros(array.shape[1])
     for k, (line, logs) in enumerate(zip(terms.lines, array[1:], strict=False)):
         if not line.parts:
-            wholes.append(EvidencePiece("", "others", logs - moved))
+            wholes.append(EvidencePiece(OTHERS, "others", logs - moved))
             continue
         name, term = line.name, line.parts[-1].term
         if isinstance(term, WordWeights):
