@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STATED = {
-    "lines": 79_300,
+    "lines": 79_400,
     "files": 314,
     "classes": 636,
     "class names with several meanings": 10,
