@@ -16,13 +16,13 @@ import numpy as np
 
 from likely.machinery.arrays import Bools, Bytes, Floats, Hashes, Longs
 from likely.machinery.jit import kernel
-from likely.models.additive.coding import Coding, coding_of, hash_codes
+from likely.models.additive.coding import MOST_CODES, Coding, coding_of, hash_codes
 from likely.models.contracts import Learning, Model, Sweep, setting_of
 from likely.models.factors.bins import read_tally
 from likely.models.heldout.kept_rows import KeptRows, scramble
 from likely.models.heldout.search import gather_rows
 from likely.models.shapes import Axis, Completed, Opaque, References, Sum
-from likely.models.shapes.references import FAR, WIDTH
+from likely.models.shapes.references import COMPLETIONS, FAR, WIDTH
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 
 MOST, LEAST, CELLS = 1000, 200, 40_000
 """References at most, and at least, and cells of them that are wanted at most."""
-LOOKED_AT = 4000
-"""Different rows that references are made of and dependence is measured on, at most."""
+LOOKED_AT, LEAST_LOOKED_AT, WORK = 4000, 500, 200_000_000
+"""Different rows that references are made of and dependence is measured on: at most, of wide tables, and cells that are
+compared at most."""
 BINS, COARSE = 64, 8
 """Bins of a number; and of codes, where two attributes are compared."""
 NEAREST = 5
@@ -45,8 +46,8 @@ STRONG = 0.3
 ROWS_TOLD = 2.0
 """What is said of one value by itself is the share in the table, with so many rows more that go by the mean over
 references."""
-MOST_TOLD = 256
-"""Values of an attribute of which this is found out, those with most rows."""
+CELLS_TOLD = 3_000_000
+"""Cells that are scored at most to find that out: of wide tables it is found for the values with most rows alone."""
 USUAL_SHARE, USUAL_ROWS = 0.01, 20
 """Rows of training with the same cells unknown from which on what that means was learned."""
 MOST_USUAL = 32
@@ -55,8 +56,7 @@ MOST_USUAL = 32
 def needs_references(model: Model) -> bool:
     """Whether an unknown cell must be averaged over: not where the model sums over it already (P(row, class) and
     products of P(cell | class), weighed or not, and means of such), measures distances by what is known, or says no
-    probabilities. What is made of sums
-    alone stays so: it learns and unlearns rows to the last bit."""
+    probabilities. What is made of sums alone stays so: it learns and unlearns rows to the last bit."""
     score, asked = model.score, [setting_of(own.learner, "missing") for own in (model, *model.members)]
     board = model.factored or model.details.get("beliefs") is not None  # a textbook's, which is worked out on a board
     by_rows = isinstance(score, Sum) and any(isinstance(term, Opaque) for term in score.terms) and len(score.terms) == 1
@@ -84,8 +84,8 @@ def with_references(model: Model, rows: KeptRows) -> Model:
     """The model with references made of these rows, which are in the order of hashes."""
     if not needs_references(model) or not len(rows):
         return model
-    rows = _first_rows(rows)
-    coding = coding_of(model.summary.without(model.summary.more), BINS, missing=False)
+    rows = _first_rows(rows, len(model.schema.attributes))
+    coding = _coding(model.summary.without(model.summary.more))
     codes = coding.codes(rows.batch)
     places = tuple(_places(coding.summary, axis) for axis in coding.axes)
     values = tuple(_values(coding.summary, axis) for axis in coding.axes)
@@ -101,13 +101,26 @@ def with_references(model: Model, rows: KeptRows) -> Model:
     return replace(model, references=_tell_shares(model, base, rows.batch))
 
 
-def _first_rows(rows: KeptRows) -> KeptRows:
+def _coding(summary: Summary) -> Coding:
+    """Codes of all levels that bytes can tell apart, and of fewer bins."""
+    levels, numbers = (coding_of(summary, most, missing=False) for most in (MOST_CODES, BINS))
+    pairs = zip(levels.axes, numbers.axes, strict=True)
+    return replace(levels, axes=tuple(fine if fine.edges is None else coarse for fine, coarse in pairs))
+
+
+def _first_rows(rows: KeptRows, axes: int) -> KeptRows:
     """The rows with the smallest hashes, all of a hash or none."""
     different = np.unique(rows.hashes)
     order = np.argsort(rows.hashes, kind="stable")
-    if len(different) <= LOOKED_AT:
+    most = max(min(LOOKED_AT, WORK // (_count(axes) * axes)), LEAST_LOOKED_AT)
+    if len(different) <= most:
         return rows.take(order)
-    return rows.take(order[: int(np.searchsorted(rows.hashes[order], different[LOOKED_AT]))])
+    return rows.take(order[: int(np.searchsorted(rows.hashes[order], different[most]))])
+
+
+def _count(axes: int) -> int:
+    """References that are wanted."""
+    return max(min(MOST, CELLS // max(axes, 1)), LEAST)
 
 
 def _places(summary: Summary, axis: Axis) -> Floats:
@@ -157,6 +170,8 @@ def measure_relevance(codes: Bytes, weight: Floats, coding: Coding) -> Floats:
 
     Less what chance would show: the mean of G / 2 under independence, and one deviation.
     """
+    if len(codes) * len(coding.axes) ** 2 > 4 * WORK:
+        return np.ones(len(coding.axes))  # too many pairs to look at: every difference counts
     coarse = np.stack([_coarse(codes[:, k], axis) for k, axis in enumerate(coding.axes)], axis=1)
     sizes = coarse.max(axis=0, initial=0).astype(np.int64) + 1
     told = np.zeros((len(sizes), len(sizes)))
@@ -221,7 +236,7 @@ def make_references(codes: Bytes, weight: Floats, places: Sequence[Floats], rele
     """Rows that stand for these: as many, evenly by weight, each cell from one of the rows nearest to the one drawn."""
     codes, weight = _different_rows(codes, weight)
     rows, axes = codes.shape
-    count = min(max(min(MOST, CELLS // max(axes, 1)), LEAST), rows)
+    count = min(_count(axes), rows)
     above = np.cumsum(weight)
     drawn = np.minimum(np.searchsorted(above, (np.arange(count) + 0.5) / count * above[-1]), rows - 1)
     lying = np.ascontiguousarray(np.stack([p[c] for p, c in zip(places, codes.T, strict=True)], axis=1))
@@ -338,13 +353,13 @@ def _tell_shares(model: Model, references: References, like: Batch) -> Reference
     """The references with what the table says of each value by itself, less what the mean over them says."""
     score, summary = Completed(model.score, replace(references, usual=references.usual[:0])), model.summary
     whole = summary.total.floats()
-    shares = []
+    shares, each = [], CELLS_TOLD // (COMPLETIONS * len(references.axes) ** 2)
     for k, axis in enumerate(references.axes):
         weight = _class_weights(summary, axis)
         told = np.zeros((axis.size + 1, len(whole)))
         often = weight.sum(axis=1)
         some = np.flatnonzero(often > 0)
-        some = np.sort(some[np.lexsort((some, -often[some]))][:MOST_TOLD])
+        some = np.sort(some[np.lexsort((some, -often[some]))][:each])
         rows = _unknown_rows(references, like, len(some))
         rows = replace(
             rows, cells={**rows.cells, axis.name: _cells_of(references.values[k], some, like.cells[axis.name])}
