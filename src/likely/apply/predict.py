@@ -96,7 +96,8 @@ def predict_table(
         keep=keep,
         quote_formulas=quote_formulas,
     )
-    notes = [HOW_AVERAGED, unaveraged(model)] if missing_by == "averaged" else []
+    own = missing_by == "averaged" and model.references is None
+    notes = [HOW_AVERAGED, unaveraged(model)] if own else []
     return Predicted(done.rows, done.unclassified, (*filter(None, notes), *done.remarks()))
 
 

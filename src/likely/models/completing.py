@@ -22,7 +22,7 @@ from likely.models.factors.bins import read_tally
 from likely.models.heldout.kept_rows import KeptRows, scramble
 from likely.models.heldout.search import gather_rows
 from likely.models.shapes import Axis, Completed, Opaque, References, Sum
-from likely.models.shapes.references import COMPLETIONS, FAR, WIDTH
+from likely.models.shapes.references import COMPLETIONS, WIDTH
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
@@ -31,21 +31,25 @@ from likely.table.batch import Batch, Codes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MOST, LEAST, CELLS = 1000, 200, 40_000
+MOST, LEAST, CELLS = 1500, 200, 40_000
 """References at most, and at least, and cells of them that are wanted at most."""
-LOOKED_AT, LEAST_LOOKED_AT, WORK = 4000, 500, 200_000_000
+LOOKED_AT, LEAST_LOOKED_AT, WORK = 10_000, 500, 200_000_000
 """Different rows that references are made of and dependence is measured on: at most, of wide tables, and cells that are
 compared at most."""
 BINS, COARSE = 64, 8
 """Bins of a number; and of codes, where two attributes are compared."""
+EACH = 25
+"""References that a level should have: rare ones are drawn more often than their share, and weigh less then."""
 NEAREST = 5
 """Rows that the cells of a reference come from; and rows of the table that one must be equal to, or to none."""
 TRIES = 8
+STRAY = 0.1
+"""Share of the cells that are taken to say nothing of those beside them."""
 STRONG = 0.3
 """Nats that two attributes tell of each other from which on a difference counts in full."""
-ROWS_TOLD = 2.0
+LEVEL_ROWS, BIN_ROWS = 2.0, 30.0
 """What is said of one value by itself is the share in the table, with so many rows more that go by the mean over
-references."""
+references: few of a level, more of a bin, which has neighbours that say nearly the same."""
 CELLS_TOLD = 3_000_000
 """Cells that are scored at most to find that out: of wide tables it is found for the values with most rows alone."""
 USUAL_SHARE, USUAL_ROWS = 0.01, 20
@@ -90,14 +94,17 @@ def with_references(model: Model, rows: KeptRows) -> Model:
     places = tuple(_places(coding.summary, axis) for axis in coding.axes)
     values = tuple(_values(coding.summary, axis) for axis in coding.axes)
     relevance = measure_relevance(codes, rows.weight, coding)
-    made = make_references(codes, rows.weight, places, relevance)
+    far = tuple(_costs(coding.summary, axis) for axis in coding.axes)
+    levels = np.array([axis.edges is None for axis in coding.axes])
+    made, weights = make_references(codes, rows.weight, levels, places, far, relevance)
     if not len(made):
         return model
     classes = len(model.classes)
     nothing = tuple(np.zeros((axis.size + 1, classes)) for axis in coding.axes)
     usual = _usual_patterns(codes, rows.weight, coding)
-    base = References(coding.axes, values, places, relevance, made, nothing, usual)
-    base = replace(base, codes=_ordered(model, base, rows.batch))
+    base = References(coding.axes, values, places, far, relevance, made, weights, nothing, usual)
+    order = _order(model, base, rows.batch)
+    base = replace(base, codes=np.ascontiguousarray(made[order]), weights=weights[order])
     return replace(model, references=_tell_shares(model, base, rows.batch))
 
 
@@ -131,6 +138,18 @@ def _places(summary: Summary, axis: Axis) -> Floats:
     weight = np.bincount(np.searchsorted(axis.edges, tally.values, side="right"), tally.whole, axis.size)
     below = np.cumsum(weight) - weight / 2
     return np.append(below / max(float(weight.sum()), np.finfo(np.float64).tiny), -1000.0)
+
+
+def _costs(summary: Summary, axis: Axis) -> Floats:
+    """What another value costs at most: log of P(value) where a cell is as the row's over that where it is drawn by
+    chance, as STRAY of the cells are taken to be. A missing cell costs as much as the rarest value."""
+    weight = _class_weights(summary, axis).sum(axis=1)
+    share = weight / max(float(weight.sum()), np.finfo(np.float64).tiny)
+    dense = np.maximum(share, 1 / max(float(weight.sum()), 1.0))
+    if axis.edges is not None:  # a number has neighbours: at least what a normal density of this width holds
+        dense = np.maximum(dense, WIDTH * math.sqrt(2 * math.pi))
+    out = np.log1p((1 - STRAY) / (STRAY * dense))
+    return np.append(out, out.max(initial=0.0))
 
 
 def _values(summary: Summary, axis: Axis) -> Any:
@@ -232,16 +251,30 @@ def tell_pairs(codes: Bytes, weight: Floats, sizes: Longs, room: Floats, told: F
 # The rows themselves.
 
 
-def make_references(codes: Bytes, weight: Floats, places: Sequence[Floats], relevance: Floats) -> Bytes:
-    """Rows that stand for these: as many, evenly by weight, each cell from one of the rows nearest to the one drawn."""
+def make_references(
+    codes: Bytes,
+    weight: Floats,
+    levels: Bools,
+    places: Sequence[Floats],
+    far: Sequence[Floats],
+    relevance: Floats,
+) -> tuple[Bytes, Floats]:
+    """Rows that stand for these, each cell from one of the rows nearest to the one drawn; and what each weighs."""
     codes, weight = _different_rows(codes, weight)
     rows, axes = codes.shape
     count = min(_count(axes), rows)
-    above = np.cumsum(weight)
+    more = np.ones(rows)
+    for column in codes.T[levels]:
+        share = np.bincount(column, weight) / weight.sum()
+        more = np.maximum(more, EACH / (count * share[column]))
+    above = np.cumsum(weight * more)
     drawn = np.minimum(np.searchsorted(above, (np.arange(count) + 0.5) / count * above[-1]), rows - 1)
-    lying = np.ascontiguousarray(np.stack([p[c] for p, c in zip(places, codes.T, strict=True)], axis=1))
+    lying, most = (
+        np.ascontiguousarray(np.stack([own[c] for own, c in zip(some, codes.T, strict=True)], axis=1))
+        for some in (places, far)
+    )
     near = np.empty((count, min(NEAREST, rows)), np.int64)
-    find_nearest(drawn.astype(np.int64), lying, relevance, np.empty(near.shape[1]), near)
+    find_nearest(drawn.astype(np.int64), lying, most, relevance, np.empty(near.shape[1]), near)
     own, often = _sorted_rows(codes, weight)
     # Where nearly every possible row is in the table, being equal to one tells nothing.
     possible = sum(math.log(max(len(np.unique(column)), 1)) for column in codes.T)
@@ -254,13 +287,14 @@ def make_references(codes: Bytes, weight: Floats, places: Sequence[Floats], rele
             which = scramble(seeds + np.uint64(k + 1)) % np.uint64(near.shape[1])
             out[left, k] = codes[near[left, which.astype(np.int64)], k]
         if planned:
-            return out
+            left = left[:0]
+            break
         hashes = _hashes(out[left])
         at = np.minimum(np.searchsorted(own, hashes), len(own) - 1)
         left = left[(own[at] == hashes) & (often[at] < NEAREST)]
         if not len(left):
             break
-    return np.delete(out, left, axis=0)
+    return np.delete(out, left, axis=0), np.delete(more.min() / more[drawn], left)
 
 
 def _different_rows(codes: Bytes, weight: Floats) -> tuple[Bytes, Floats]:
@@ -284,8 +318,8 @@ def _hashes(codes: Bytes) -> Hashes:
     return out
 
 
-@kernel("i8[], f8[][], f8[], f8[], i8[][]")
-def find_nearest(places: Longs, rows: Floats, relevance: Floats, costs: Floats, out: Longs) -> None:
+@kernel("i8[], f8[][], f8[][], f8[], f8[], i8[][]")
+def find_nearest(places: Longs, rows: Floats, far: Floats, relevance: Floats, costs: Floats, out: Longs) -> None:
     """For the row at each place the rows that cost least, in order; of equals those that follow it next.
 
     Rows are in the order of hashes: where nothing tells them apart, each has others to itself.
@@ -301,7 +335,7 @@ def find_nearest(places: Longs, rows: Floats, relevance: Floats, costs: Floats, 
             cost = 0.0
             for j in range(rows.shape[1]):
                 d = (rows[own, j] - rows[r, j]) / WIDTH
-                cost += relevance[j] * min(0.5 * d * d, FAR)
+                cost += relevance[j] * min(0.5 * d * d, far[own, j])
             if cost < costs[many - 1]:
                 k = many - 1
                 while k > 0 and cost < costs[k - 1]:
@@ -323,8 +357,8 @@ def _usual_patterns(codes: Bytes, weight: Floats, coding: Coding) -> Bools:
 # What the model says of references, and of one value by itself.
 
 
-def _ordered(model: Model, references: References, like: Batch) -> Bytes:
-    """The references in the order of what the model says of them: how probable the usual class is."""
+def _order(model: Model, references: References, like: Batch) -> NDArray[np.intp]:
+    """The places of references in the order of what the model says of them: how probable the usual class is."""
     nothing = _unknown_rows(references, like, len(references.codes))
     gone = np.ones((nothing.rows, len(references.axes)), np.bool_)
     whole = references.fill(nothing, gone, np.arange(nothing.rows, dtype=np.int32)[:, None])
@@ -333,7 +367,7 @@ def _ordered(model: Model, references: References, like: Batch) -> Bytes:
     with np.errstate(invalid="ignore"):
         lead = logs[:, usual] - np.logaddexp.reduce(logs, axis=1)
     # Rounded, so that what differs in its last bits alone comes in the same order.
-    return np.ascontiguousarray(references.codes[np.lexsort((_hashes(references.codes), np.round(lead, 6)))])
+    return np.lexsort((_hashes(references.codes), np.round(lead, 6)))
 
 
 def _unknown_rows(references: References, like: Batch, rows: int) -> Batch:
@@ -365,7 +399,8 @@ def _tell_shares(model: Model, references: References, like: Batch) -> Reference
             rows, cells={**rows.cells, axis.name: _cells_of(references.values[k], some, like.cells[axis.name])}
         )
         mean = _means(score, rows)
-        told[some] = _less((weight[some] + ROWS_TOLD * mean) / (often[some, None] + ROWS_TOLD), mean)
+        more = LEVEL_ROWS if axis.edges is None else BIN_ROWS
+        told[some] = _less((weight[some] + more * mean) / (often[some, None] + more), mean)
         shares.append(told)
     return replace(references, shares=tuple(shares))
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from likely.portable.joint_terms import code_on
-from likely.portable.logs import log, log_sum
+from likely.portable.logs import log_add, log_sum
 from likely.portable.reading import MISSING, Cell, Form
 
 Cells = Mapping[str, Cell]
@@ -38,7 +38,7 @@ def completed(
     known = [(k, code_on(axis, cells)) for k, axis in enumerate(references.axes) if k not in gone]
     known = [(k, code) for k, code in known if code >= 0]
     shift = references.shift or [0.0] * len(references.shares[0][0])
-    total = [0.0] * len(shift)
+    total = [-math.inf] * len(shift)
     for row, times in _draw(references, known).items():
         whole = dict(cells)
         for k in gone:
@@ -48,13 +48,12 @@ def completed(
         logs = [v - s for v, s in zip(score(whole), shift, strict=True)]
         evidence = log_sum(logs)
         if evidence > -math.inf:
-            total = [t + times * math.exp(v - evidence) for t, v in zip(total, logs, strict=True)]
+            total = [log_add(t, math.log(times) + v - evidence) for t, v in zip(total, logs, strict=True)]
     more = [0.0] * len(total)
     for k, code in known:
         more = [m + s for m, s in zip(more, references.shares[k][code], strict=True)]
     more = [m / len(known) for m in more]
-    draws = references.completions
-    logs = [log(t / draws) + m for t, m in zip(total, more, strict=True)]
+    logs = [t - math.log(references.completions) + m for t, m in zip(total, more, strict=True)]
     evidence = log_sum(logs)
     return [v - evidence + s if evidence > -math.inf else v for v, s in zip(logs, shift, strict=True)]
 
@@ -73,7 +72,7 @@ def _draw(references: Form, known: list[tuple[int, int]]) -> dict[int, int]:
         cost = 0.0
         for k, code in known:
             d = (references.places[k][code] - references.places[k][codes[k]]) / references.width
-            cost += references.relevance[k] * min(0.5 * d * d, references.far)
+            cost += references.relevance[k] * min(0.5 * d * d, references.far[k][code])
         costs.append(cost)
     least, low, high = min(costs), -1, references.steps
     while high - low > 1:
@@ -96,4 +95,5 @@ def _draw(references: Form, known: list[tuple[int, int]]) -> dict[int, int]:
 
 def _weights(references: Form, costs: list[float], least: float, step: int) -> list[float]:
     power = 2.0 ** (-0.5 * step)
-    return [math.floor(math.exp((least - cost) * power) * references.unit) for cost in costs]
+    each = zip(costs, references.weights, strict=True)
+    return [math.floor(math.exp((least - cost) * power) * (references.unit * weight)) for cost, weight in each]

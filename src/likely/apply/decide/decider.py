@@ -282,7 +282,8 @@ def decider(
         # The density of a row without its missing cells, also where the class is averaged over what they may hold.
         plain = taken if missing_by != "averaged" else with_prior(model, given) if given is not None else model
         known = familiar(plain, unlike, training, seed)
-    notes = [HOW_AVERAGED, unaveraged(model)] if missing_by == "averaged" else []
+    own = missing_by == "averaged" and model.references is None
+    notes = [HOW_AVERAGED, unaveraged(model)] if own else []
     notes = [note for note in [*notes, "" if known is None else known.told] if note]
     return Decider(taken, chosen, rule, old, prior_of(taken) if given is not None else old, known, tuple(notes))
 

@@ -362,7 +362,8 @@ def saying(ledger: Ledger, entry: Entry) -> str:
     log, state = entry.log_ratio, _STATES.get(entry.state, "")
     if entry.silent:
         # A note says why a value is silent; without one, only what is not known is left out.
-        return entry.note or (f"{state}: left out" if state else "says nothing")
+        how = "averaged over" if any(e.kind == "others" for e in ledger.entries) else "left out"
+        return entry.note or (f"{state}: {how}" if state else "says nothing")
     if log is None:
         what = f"impossible for {of} and for {other}" if ledger.proper else "no class wins"
     elif math.isinf(log):

@@ -18,7 +18,6 @@ import numpy as np
 
 from likely.machinery.arrays import Bools, Bytes, Floats, Ints
 from likely.machinery.jit import kernel
-from likely.models import kernels
 from likely.models.shapes.block import Axis, PairTable, TreeSum
 from likely.models.shapes.joint import Block, JointTable, MultivariateNormal
 from likely.models.shapes.lines import Line
@@ -35,8 +34,8 @@ if TYPE_CHECKING:
 
 OTHERS = "(what the unknown would probably say)"
 """The line of all that unknown cells take part in."""
-WIDTH, FAR = 0.1, 4.5
-"""Two numbers this share of the rows apart cost half a nat; nothing costs more than FAR, which another level does."""
+WIDTH = 0.1
+"""Two numbers this share of the rows apart cost half a nat."""
 LEAST_ALIKE = 20
 """References that count at least: where fewer are like the row, all are taken to be more alike than they are."""
 COMPLETIONS = 64
@@ -59,10 +58,15 @@ class References:
     cell."""
     places: tuple[Floats, ...]
     """For each axis where a code lies, a missing cell last: the share of rows below a number; levels are 1 apart."""
+    far: tuple[Floats, ...]
+    """For each axis what a difference costs at most, by the code of the row: another level, or a number far
+    away. The more, the rarer the value."""
     relevance: Floats
     """How much a difference counts: 0 for an attribute that tells nothing of any other."""
     codes: Bytes
     """(references, axes), in the order of what the model says of them: so a few, evenly drawn, stand for all."""
+    weights: Floats
+    """What each counts, at most 1: levels that are rare have more references than their share."""
     shares: tuple[Floats, ...]
     """For each axis (codes and one more, classes): what the table says of the class given this one value, less what
     the mean over references does, in nats; the last serves cells without a code. The mean of these over what is known
@@ -105,17 +109,17 @@ class References:
 
     def draw(self, batch: Batch, gone: Bools, count: int = COMPLETIONS) -> tuple[NDArray[np.int32], Floats]:
         """For each row so many references that fill it, (rows, count), and what is added to its log scores."""
-        lie = np.full(gone.shape, np.nan)
+        lie, far = np.full(gone.shape, np.nan), np.zeros(gone.shape)
         more = np.zeros((batch.rows, self.shares[0].shape[1]))
         for k, axis in enumerate(self.axes):
             codes = axis.codes(batch.cells[axis.name])
             known = np.flatnonzero(~gone[:, k] & (codes >= 0))
-            lie[known, k] = self.places[k][codes[known]]
+            lie[known, k], far[known, k] = self.places[k][codes[known]], self.far[k][codes[known]]
             more[known] += self.shares[k][codes[known]]
         more /= np.maximum(np.isfinite(lie).sum(axis=1), 1)[:, None]
         out = np.empty((batch.rows, count), np.int32)
         room = np.empty(len(self.codes)), np.empty(len(self.codes))
-        draw_alike(lie, self.lying, self.relevance, min(LEAST_ALIKE, len(self.codes)), *room, out)
+        draw_alike(lie, far, self.lying, self.weights, self.relevance, min(LEAST_ALIKE, len(self.codes)), *room, out)
         return out, more
 
     def fill(self, batch: Batch, gone: Bools, drawn: Ints) -> Batch:
@@ -147,8 +151,10 @@ class References:
             "groups": [axis.groups for axis in self.axes],
             "values": list(self.values),
             "places": list(self.places),
+            "far": list(self.far),
             "relevance": self.relevance,
             "codes": self.codes,
+            "weights": self.weights,
             "shares": list(self.shares),
             "usual": self.usual.astype(np.uint8),
         }
@@ -163,14 +169,15 @@ class References:
         require(bool((codes <= sizes).all()), "codes of references are among those of their axes")
         own: dict[str, tuple[Any, ...]] = {
             name: tuple(read_finite(a, (axis.size + 1, *more), name) for a, axis in zip(found[name], axes, strict=True))
-            for name, more in (("places", ()), ("shares", (classes,)))
+            for name, more in (("places", ()), ("far", ()), ("shares", (classes,)))
         }
         values = tuple(_read_values(v, axis) for v, axis in zip(found["values"], axes, strict=True))
         usual = read_array(found["usual"], "u", 2, "patterns")
         require(usual.shape[1] == len(axes), "patterns have a place for each axis")
         relevance = read_finite(found["relevance"], (len(axes),), "relevance", least=0.0, most=1.0)
         whole = np.ascontiguousarray(codes)
-        return cls(axes, values, own["places"], relevance, whole, own["shares"], usual != 0)
+        weights = read_finite(found["weights"], (len(codes),), "weights of references", least=0.0, most=1.0)
+        return cls(axes, values, own["places"], own["far"], relevance, whole, weights, own["shares"], usual != 0)
 
 
 def _read_axis(name: object, edges: object, levels: object, groups: object) -> Axis:
@@ -207,9 +214,17 @@ def _is_unknown(cells: Any, row: int) -> bool:
     return bool(cells.codes[row] == MISSING_CODE) if isinstance(cells, Codes) else not math.isfinite(cells[row])
 
 
-@kernel("f8[][], f8[][], f8[], i8, f8[], f8[], i4[][]")
+@kernel("f8[][], f8[][], f8[][], f8[], f8[], i8, f8[], f8[], i4[][]")
 def draw_alike(
-    rows: Floats, references: Floats, relevance: Floats, least: int, costs: Floats, weights: Floats, out: Ints
+    rows: Floats,
+    far: Floats,
+    references: Floats,
+    counts: Floats,
+    relevance: Floats,
+    least: int,
+    costs: Floats,
+    weights: Floats,
+    out: Ints,
 ) -> None:
     """For each row, references drawn evenly from all of them, each counting by how much it is like the row.
 
@@ -223,7 +238,7 @@ def draw_alike(
             for j in range(rows.shape[1]):
                 if not np.isnan(rows[i, j]):
                     d = (rows[i, j] - references[r, j]) / WIDTH
-                    cost += relevance[j] * min(0.5 * d * d, FAR)
+                    cost += relevance[j] * min(0.5 * d * d, far[i, j])
             costs[r] = cost
             cheapest = min(cheapest, cost)
         low, high = -1, STEPS  # the first step at which enough count lies above low, at most at high
@@ -231,7 +246,7 @@ def draw_alike(
             middle = (low + high) // 2
             total, squares = 0.0, 0.0
             for r in range(references.shape[0]):
-                w = np.floor(np.exp((cheapest - costs[r]) * 2.0 ** (-0.5 * middle)) * UNIT)
+                w = np.floor(np.exp((cheapest - costs[r]) * 2.0 ** (-0.5 * middle)) * (UNIT * counts[r]))
                 total += w
                 squares += w * w
             if total * total >= least * squares:
@@ -240,7 +255,7 @@ def draw_alike(
                 low = middle
         total = 0.0
         for r in range(references.shape[0]):
-            weights[r] = np.floor(np.exp((cheapest - costs[r]) * 2.0 ** (-0.5 * high)) * UNIT)
+            weights[r] = np.floor(np.exp((cheapest - costs[r]) * 2.0 ** (-0.5 * high)) * (UNIT * counts[r]))
             total += weights[r]
         r, so_far = 0, weights[0]
         for k in range(out.shape[1]):
@@ -292,12 +307,15 @@ class Completed(Score):
         first, times = np.flatnonzero(new), np.diff(np.append(np.flatnonzero(new), drawn.size))
         row = first // drawn.shape[1]
         whole = references.fill(batch.take(row), gone[row], drawn.reshape(-1, 1)[first])
-        logs = np.ascontiguousarray((references.before or self.inner).scored(whole)[0])
-        kernels.normalise(logs, np.empty(len(logs)))
+        logs = log_posterior((references.before or self.inner).scored(whole)[0])
         starts = np.flatnonzero(np.append(True, row[1:] != row[:-1]))
-        mean = np.add.reduceat(logs * times[:, None], starts, axis=0) / drawn.shape[1]
+        top = np.maximum.reduceat(logs, starts, axis=0)
+        top = np.where(np.isneginf(top), 0.0, top)  # P may be too small for a double, and is not 0 for that
+        sums = np.add.reduceat(
+            np.exp(logs - np.repeat(top, np.diff(np.append(starts, len(row))), axis=0)) * times[:, None], starts
+        )
         with np.errstate(divide="ignore"):
-            out: Floats = np.log(mean) + more
+            out: Floats = top + np.log(sums / drawn.shape[1]) + more
         out = log_posterior(out)
         return out if references.shift is None else out + references.shift
 

@@ -18,8 +18,8 @@ from likely.portable.describe import Portable, presence_of
 from likely.portable.joint_terms import cholesky_solve
 
 UNKNOWN_CELLS = (
-    "A row with unknown cells has no answer here: likely averages over what they may hold, which takes more than "
-    "arithmetic."
+    "Rows with unknown cells have no answer here, as likely averages over what they may hold; answered are rows with "
+    "the gaps that many training rows have, and rows of which nothing is known."
 )
 COMPLETE_ROWS = (
     "This is for rows without unknown cells: likely averages over what they may hold, and PMML leaves them out, which "

@@ -1,7 +1,7 @@
 // Rows of which some cells are unknown: the same as likely/portable/completion.py.
 
 import { codeOn } from "./jointly.js";
-import { log, logSum } from "./logs.js";
+import { logsAdded, logSum } from "./logs.js";
 import { MISSING } from "./reading.js";
 
 const decoded = new WeakMap();
@@ -27,7 +27,7 @@ export function completed(references, cells, gone, score) {
   const axes = references.axes.length;
   const known = references.axes.map((axis, k) => [k, gone.includes(k) ? -1 : codeOn(axis, cells)]).filter(([, code]) => code >= 0);
   const shift = references.shift ?? references.shares[0][0].map(() => 0);
-  let total = shift.map(() => 0);
+  let total = shift.map(() => -Infinity);
   for (const [row, times] of drawn(references, rows, axes, known)) {
     const whole = new Map(cells);
     for (const k of gone) {
@@ -38,10 +38,10 @@ export function completed(references, cells, gone, score) {
     }
     const logs = score(whole, row).map((v, c) => v - shift[c]);
     const evidence = logSum(logs);
-    if (evidence > -Infinity) total = total.map((t, c) => t + times * Math.exp(logs[c] - evidence));
+    if (evidence > -Infinity) total = total.map((t, c) => logsAdded(t, Math.log(times) + logs[c] - evidence));
   }
   const more = shift.map((_, c) => known.reduce((sum, [k, code]) => sum + references.shares[k][code][c], 0) / known.length);
-  const logs = total.map((t, c) => log(t / references.completions) + more[c]);
+  const logs = total.map((t, c) => t - Math.log(references.completions) + more[c]);
   const whole = logSum(logs);
   return logs.map((v, c) => (whole > -Infinity ? v - whole + shift[c] : v));
 }
@@ -57,14 +57,14 @@ function drawn(references, rows, axes, known) {
   const count = rows.length / axes;
   const costs = new Float64Array(count);
   for (const [k, code] of known) {
-    const places = references.places[k];
+    const [places, far] = [references.places[k], references.far[k][code]];
     for (let row = 0; row < count; row++) {
       const d = (places[code] - places[rows[row * axes + k]]) / references.width;
-      costs[row] += references.relevance[k] * Math.min(0.5 * d * d, references.far);
+      costs[row] += references.relevance[k] * Math.min(0.5 * d * d, far);
     }
   }
   const least = costs.reduce((a, b) => Math.min(a, b), Infinity);
-  const weightsAt = (step) => costs.map((cost) => Math.floor(Math.exp((least - cost) * 2 ** (-0.5 * step)) * references.unit));
+  const weightsAt = (step) => costs.map((cost, row) => Math.floor(Math.exp((least - cost) * 2 ** (-0.5 * step)) * (references.unit * references.weights[row])));
   const sum = (values) => values.reduce((a, b) => a + b, 0);
   let [low, high] = [-1, references.steps];
   while (high - low > 1) {
