@@ -182,7 +182,6 @@ def test_bad_input_is_a_sentence(place: Path, examples: Path, tmp_path: Path, ar
         (["ask", "{place}/plain.likely", "outlook=sunny", "outlook=rainy"], "twice"),
         (["ask", "{place}/plain.likely", "--row", "99", "{examples}/weather_mixed.csv"], "no row 99"),
         (["ask", "{place}/plain.likely", "--row", "2"], "--row N needs one table"),
-        (["ask", "{place}/logistic.likely", "outlook=sunny"], "not P(row)"),
         (["decide", "{place}/logistic.likely", "{examples}/weather.csv", "--unlike", "0.1"], "not P(row)"),
         (
             ["decide", "{place}/logistic.likely", "{examples}/weather.csv", "--missing-by", "informative"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction as F
 from itertools import product
 from typing import Any
@@ -41,7 +42,7 @@ def shares(cells: list) -> dict:
     [likely.NaiveBayes(), likely.TreeAugmented(), likely.Logistic(), likely.Neighbors(k=5), likely.LeastSquares()],
 )
 def test_averaged_is_the_sum_over_values_by_brute_force(learner) -> None:
-    model = likely.fit(TABLE, "play", learner)
+    model = replace(likely.fit(TABLE, "play", learner), references=None)  # else it averages given what is known
     found = likely.decide(model, {"x": 0.3}, missing_by="averaged").posterior.matrix[0]
     by_hand = np.zeros(2)
     for (sky, p), (wind, q) in product(shares(TABLE["sky"]).items(), shares(TABLE["wind"]).items()):
@@ -137,7 +138,7 @@ def test_ways_that_a_learner_does_not_have_are_sentences() -> None:
 def test_a_pool_leaves_missing_cells_out_where_its_members_do() -> None:
     usual = [likely.NaiveBayes(), likely.TunedNaiveBayes(), likely.Logistic(), likely.Additive(order=1, rounds=5)]
     model = likely.fit(TABLE, "play", likely.Pool(usual, weights=[0.5] * 4))
-    assert by_missing(model, "left-out") is model
+    assert by_missing(model, "averaged") is model and by_missing(model, "left-out").references is None
     assert model.posterior({}).matrix[0] == pytest.approx(np.exp(model.log_prior))  # nothing known: the prior
     for odd in (likely.Neighbors(), likely.Additive(missing="level", rounds=5)):
         other = likely.fit(TABLE, "play", likely.Pool([*usual, odd], weights=[0.5] * 5))
@@ -313,7 +314,7 @@ def test_nothing_missing_nothing_to_ask_and_the_unused_is_worth_nothing() -> Non
 
 def test_what_cannot_be_asked_is_a_sentence() -> None:
     with pytest.raises(SettingError, match=r"not P\(row\)"):
-        ask(likely.fit(ASKED_TABLE, "y", likely.Logistic()), {"x": 1.0})
+        ask(likely.fit(ASKED_TABLE, "y", likely.LeastSquares()), {"x": 1.0})
     table = {"k": ["u", "v"] * 5, "j": ["s", "t"] * 5, "m": ["p", "q"] * 5, "y": ["a", "b"] * 5}
     model = likely.fit(table, "y", likely.NaiveBayes(pseudo_count=0))
     with pytest.raises(SettingError, match="impossible under every class"):
@@ -361,13 +362,15 @@ def test_one_row_is_asked_about(row: Any) -> None:
             question()
 
 
-def test_what_a_mixture_leaves_open_is_asked_of_a_member_and_it_says_so() -> None:
+def test_what_to_ask_is_asked_of_the_default_itself_or_where_it_cannot_say_of_a_member() -> None:
     model = likely.fit(ASKED_TABLE, "y")
-    assert type(model.learner).__name__ == "Auto"
+    assert type(model.learner).__name__ == "Auto" and model.references is not None
     found = ask(model, {"k": "u"}, LOSS)
-    assert "is not a generative model" in found.notes[0]
-    beside = ask(model.describer, {"k": "u"}, LOSS)
-    assert found.questions == beside.questions
+    assert found.notes == () and all(q.how.startswith("averaged over") or not q.drop for q in found.questions)
+    bare = replace(model, references=None)
+    beside = ask(bare, {"k": "u"}, LOSS)
+    assert "is not a generative model" in beside.notes[0]
+    assert beside.questions == ask(model.describer, {"k": "u"}, LOSS).questions
 
 
 def test_what_weighed_evidence_leaves_open_is_asked_of_naive_bayes() -> None:

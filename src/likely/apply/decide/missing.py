@@ -78,8 +78,10 @@ def by_missing(model: Model, way: str | None) -> Model:
         raise SettingError(f"There is no way {shown(way)} to take missing cells. Choose one of {', '.join(WAYS)}.")
     name = type(model.learner).__name__
     chosen = setting_of(model.learner, "missing")
-    if model.references is not None and way != "informative":
-        return model if way == "averaged" else replace(model, references=None)
+    if model.references is not None:
+        if way == "averaged":
+            return model
+        model = replace(model, references=None)
     if way == "averaged":
         return average_missing(model)
     if way == "informative":

@@ -141,8 +141,8 @@ def ask(
 ) -> None:
     """Say how much learning each attribute that a row lacks would lower the expected loss of deciding by MODEL.
 
-    The row is given by hand (outlook=sunny windy=true), or is row N of DATA. Needs a model of rows, such as naive
-    Bayes.
+    The row is given by hand (outlook=sunny windy=true), or is row N of DATA. Answered by the
+    default, and by models of rows such as naive Bayes.
     """
     from likely.apply.decide.asking import ask as questions_about
     from likely.apply.fitting import load_model

@@ -213,9 +213,10 @@ LANGUAGES = ("sql", "onnx", "pmml", "json", "python", "javascript")
 def export(
     model: str, to: Language | None, out: str | None, dialect: str | None, table: str | None, keep: tuple[str, ...]
 ) -> None:
-    """Write MODEL in another language. It scores rows there as it does here, missing and unseen values included.
+    """Write MODEL in another language. It scores rows there as it does here.
 
-    What a language cannot say is refused.
+    A model that a language cannot express is refused. Where a model averages over unknown cells, JSON, Python and
+    JavaScript do so too; SQL and ONNX give no answer for such rows, and PMML is for complete rows.
     """
     from likely.apply.fitting import load_model
     from likely.machinery.words import clean
@@ -225,12 +226,17 @@ def export(
         raise click.UsageError(f"Missing option '--to': one of {', '.join(LANGUAGES)}.")
     if to == "onnx" and out in (None, "-") and sys.stdout.isatty():
         raise click.UsageError("ONNX is a binary format. Name a file with -o.")
-    text = exported(load_model(model), to, None if out == "-" else out, dialect=dialect, table=table, keep=keep)
+    loaded = load_model(model)
+    text = exported(loaded, to, None if out == "-" else out, dialect=dialect, table=table, keep=keep)
     if out in (None, "-"):
         sys.stdout.buffer.write(text.encode() if isinstance(text, str) else text)
         sys.stdout.flush()
     else:
         terminal.say(f"{clean(out)}: {len(text):,} {'characters' if isinstance(text, str) else 'bytes'}.")
+        if loaded.references is not None and to in ("sql", "onnx", "pmml"):
+            from likely.portable.languages.flatten import COMPLETE_ROWS, UNKNOWN_CELLS
+
+            terminal.say(COMPLETE_ROWS if to == "pmml" else UNKNOWN_CELLS)
 
 
 # likely completion: what a shell needs to complete commands, options and names of files.
