@@ -38,7 +38,7 @@ LOOKED_AT, LEAST_LOOKED_AT, WORK = 10_000, 500, 200_000_000
 compared at most."""
 BINS, COARSE = 64, 8
 """Bins of a number; and of codes, where two attributes are compared."""
-EACH = 25
+EACH = 30
 """References that a level should have: rare ones are drawn more often than their share, and weigh less then."""
 NEAREST = 5
 """Rows that the cells of a reference come from; and rows of the table that one must be equal to, or to none."""

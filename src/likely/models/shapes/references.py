@@ -36,7 +36,7 @@ OTHERS = "(what the unknown would probably say)"
 """The line of all that unknown cells take part in."""
 WIDTH = 0.1
 """Two numbers this share of the rows apart cost half a nat."""
-LEAST_ALIKE = 20
+LEAST_ALIKE = 10
 """References that count at least: where fewer are like the row, all are taken to be more alike than they are."""
 COMPLETIONS = 64
 """Rows that an unknown part is filled from."""
