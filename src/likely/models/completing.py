@@ -21,8 +21,9 @@ from likely.models.contracts import Learning, Model, Sweep, setting_of
 from likely.models.factors.bins import read_tally
 from likely.models.heldout.kept_rows import KeptRows, scramble
 from likely.models.heldout.search import gather_rows
+from likely.models.posterior import first_best
 from likely.models.shapes import Axis, Completed, Opaque, References, Sum
-from likely.models.shapes.references import COMPLETIONS, WIDTH
+from likely.models.shapes.references import WIDTH
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
@@ -50,7 +51,9 @@ STRONG = 0.3
 LEVEL_ROWS, BIN_ROWS = 2.0, 30.0
 """What is said of one value by itself is the share in the table, with so many rows more that go by the mean over
 references: few of a level, more of a bin, which has neighbours that say nearly the same."""
-CELLS_TOLD = 3_000_000
+DRAWN_TO_TELL = 256
+"""References that are drawn to find that out: what chance does to it would be in every answer."""
+CELLS_TOLD = 6_000_000
 """Cells that are scored at most to find that out: of wide tables it is found for the values with most rows alone."""
 USUAL_SHARE, USUAL_ROWS = 0.01, 20
 """Rows of training with the same cells unknown from which on what that means was learned."""
@@ -358,7 +361,8 @@ def _usual_patterns(codes: Bytes, weight: Floats, coding: Coding) -> Bools:
 
 
 def _order(model: Model, references: References, like: Batch) -> NDArray[np.intp]:
-    """The places of references in the order of what the model says of them: how probable the usual class is."""
+    """The places of references in the order of what the model says of them: by the most probable class, so that a few
+    drawn evenly have all classes in their shares, and by how probable the usual class is."""
     nothing = _unknown_rows(references, like, len(references.codes))
     gone = np.ones((nothing.rows, len(references.axes)), np.bool_)
     whole = references.fill(nothing, gone, np.arange(nothing.rows, dtype=np.int32)[:, None])
@@ -367,7 +371,7 @@ def _order(model: Model, references: References, like: Batch) -> NDArray[np.intp
     with np.errstate(invalid="ignore"):
         lead = logs[:, usual] - np.logaddexp.reduce(logs, axis=1)
     # Rounded, so that what differs in its last bits alone comes in the same order.
-    return np.lexsort((_hashes(references.codes), np.round(lead, 6)))
+    return np.lexsort((_hashes(references.codes), np.round(lead, 6), first_best(logs)))
 
 
 def _unknown_rows(references: References, like: Batch, rows: int) -> Batch:
@@ -385,9 +389,10 @@ def _unknown_rows(references: References, like: Batch, rows: int) -> Batch:
 
 def _tell_shares(model: Model, references: References, like: Batch) -> References:
     """The references with what the table says of each value by itself, less what the mean over them says."""
-    score, summary = Completed(model.score, replace(references, usual=references.usual[:0])), model.summary
+    all_gaps = replace(references, usual=references.usual[:0])
+    score, summary = Completed(model.score, all_gaps, DRAWN_TO_TELL), model.summary
     whole = summary.total.floats()
-    shares, each = [], CELLS_TOLD // (COMPLETIONS * len(references.axes) ** 2)
+    shares, each = [], CELLS_TOLD // (DRAWN_TO_TELL * len(references.axes) ** 2)
     for k, axis in enumerate(references.axes):
         weight = _class_weights(summary, axis)
         told = np.zeros((axis.size + 1, len(whole)))

@@ -64,7 +64,8 @@ class References:
     relevance: Floats
     """How much a difference counts: 0 for an attribute that tells nothing of any other."""
     codes: Bytes
-    """(references, axes), in the order of what the model says of them: so a few, evenly drawn, stand for all."""
+    """(references, axes), in the order of what the model says of them, class by class: so a few, evenly drawn, stand
+    for all."""
     weights: Floats
     """What each counts, at most 1: levels that are rare have more references than their share."""
     shares: tuple[Floats, ...]
@@ -107,7 +108,7 @@ class References:
         gone[gone.all(axis=1)] = False  # with nothing known a score says the prior by itself
         return gone if gone.any() else None
 
-    def draw(self, batch: Batch, gone: Bools, count: int = COMPLETIONS) -> tuple[NDArray[np.int32], Floats]:
+    def draw(self, batch: Batch, gone: Bools, count: int) -> tuple[NDArray[np.int32], Floats]:
         """For each row so many references that fill it, (rows, count), and what is added to its log scores."""
         lie, far = np.full(gone.shape, np.nan), np.zeros(gone.shape)
         more = np.zeros((batch.rows, self.shares[0].shape[1]))
@@ -272,6 +273,8 @@ class Completed(Score):
 
     inner: Score
     references: References
+    count: int = COMPLETIONS
+    """References that are drawn for a row."""
 
     @property
     def is_sum(self) -> bool:
@@ -291,7 +294,7 @@ class Completed(Score):
         if not partly.all() or any(isinstance(cells, Texts) for cells in batch.cells.values()):
             out, words = self.inner.scored(batch)
         rows = np.flatnonzero(partly)
-        step = max(1, ROOM // COMPLETIONS)
+        step = max(1, ROOM // self.count)
         for start in range(0, len(rows), step):
             some = rows[start : start + step]
             out[some] = self._averaged(batch.take(some), gone[some])
@@ -300,7 +303,7 @@ class Completed(Score):
     def _averaged(self, batch: Batch, gone: Bools) -> Floats:
         """Log scores of rows with unknown cells."""
         references = self.references
-        drawn, more = references.draw(batch, gone)
+        drawn, more = references.draw(batch, gone, self.count)
         # A reference that is drawn several times is scored once.
         new = np.ones(drawn.shape, np.bool_)
         new[:, 1:] = drawn[:, 1:] != drawn[:, :-1]
