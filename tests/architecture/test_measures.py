@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STATED = {
-    "lines": 79_400,
+    "lines": 79_450,
     "files": 314,
     "classes": 636,
     "class names with several meanings": 10,
@@ -19,7 +19,7 @@ STATED = {
     "files that name least_count": 3,
     "files that name OneRule": 3,
     "tests that import inner modules": 96,
-    "words in docs": 76_900,
+    "words in docs": 77_200,
     "decision records": 48,
 }
 SLACK = 0.99
