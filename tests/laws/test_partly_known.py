@@ -199,6 +199,7 @@ def test_a_file_keeps_references_and_an_altered_one_is_refused(models: dict[str,
         replace(model.references, codes=np.full_like(model.references.codes, 200)),
         replace(model.references, relevance=model.references.relevance[:-1]),
         replace(model.references, places=model.references.places[:-1]),
+        replace(model.references, axes=tuple(replace(a, name=f"no {a.name}") for a in model.references.axes)),
         replace(model.references, shares=tuple(np.full_like(own, np.nan) for own in model.references.shares)),
     ):
         replace(model, references=wrong).save(path)

@@ -29,6 +29,8 @@ from likely.models.loss import Loss, parse_loss
 from likely.models.registry import LEARNERS
 from likely.models.shapes import References
 from likely.sums import state
+from likely.sums.columns.counts import Counts
+from likely.sums.columns.numbers import Numbers
 from likely.sums.contracts import State
 from likely.sums.state import read_mapping, read_text
 from likely.sums.summary import Summary
@@ -211,7 +213,12 @@ def model_from_tree(tree: State, name: str) -> Model | Summary:
         model = _derive(learner, summary, found)
         if "references" in tree:
             kept = dict(read_mapping(tree["references"], "references"))
-            model = replace(model, references=References.from_state(kept, len(model.classes)))
+            references = References.from_state(kept, len(model.classes))
+            for axis in references.axes:  # cells are looked up by these names, and read by these kinds
+                held = summary.columns.get(axis.name)
+                kind = Counts if axis.edges is None else Numbers
+                state.require(isinstance(held, kind), "references are of the attributes of the model")
+            model = replace(model, references=references)
         if loss is not None:
             loss.check(model.classes)
         return _replace_loss(model, loss)

@@ -278,7 +278,7 @@ def make_references(
     )
     near = np.empty((count, min(NEAREST, rows)), np.int64)
     find_nearest(drawn.astype(np.int64), lying, most, relevance, np.empty(near.shape[1]), near)
-    own, often = _sorted_rows(codes, weight)
+    own = _hashes(codes)  # which rise
     # Where nearly every possible row is in the table, being equal to one tells nothing.
     possible = sum(math.log(max(len(np.unique(column)), 1)) for column in codes.T)
     planned = possible <= math.log(2 * max(rows, 1))
@@ -294,25 +294,18 @@ def make_references(
             break
         hashes = _hashes(out[left])
         at = np.minimum(np.searchsorted(own, hashes), len(own) - 1)
-        left = left[(own[at] == hashes) & (often[at] < NEAREST)]
+        left = left[(own[at] == hashes) & (weight[at] < NEAREST)]
         if not len(left):
             break
     return np.delete(out, left, axis=0), np.delete(more.min() / more[drawn], left)
 
 
 def _different_rows(codes: Bytes, weight: Floats) -> tuple[Bytes, Floats]:
-    """Each row once, in order, with what it weighs: a row of weight 2 is the row twice."""
+    """Each row once, in the order of hashes, with what it weighs: a row of weight 2 is the row twice."""
     own, place = np.unique(codes, axis=0, return_inverse=True)
     often = np.asarray(np.bincount(place.reshape(-1), weight), np.float64)
     order = np.argsort(_hashes(own), kind="stable")
     return np.ascontiguousarray(own[order]), often[order]
-
-
-def _sorted_rows(codes: Bytes, weight: Floats) -> tuple[Hashes, Floats]:
-    """The hashes of these rows, in order, and what each weighs."""
-    hashes = _hashes(codes)
-    order = np.argsort(hashes, kind="stable")
-    return hashes[order], weight[order]
 
 
 def _hashes(codes: Bytes) -> Hashes:

@@ -31,12 +31,13 @@ from likely.models.shapes import (
     patterns,
     sum_of,
 )
+from likely.models.shapes.references import are_unknown
 from likely.models.working.records import Step, Working, clean, signed
 from likely.models.working.working import added, by_class
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.words.counting import Words
-from likely.table.batch import MISSING_CODE, Batch, Codes, Texts
+from likely.table.batch import Batch, Codes, Texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -269,7 +270,7 @@ def is_missing(cells: Codes | Texts | Floats) -> NDArray[np.bool_]:
     """Which cells are missing."""
     if isinstance(cells, Texts):
         return cells.starts == cells.ends  # type: ignore[no-any-return]
-    return cells.codes == MISSING_CODE if isinstance(cells, Codes) else ~np.isfinite(cells)
+    return are_unknown(cells)
 
 
 def fill_cells(

@@ -17,6 +17,7 @@ from likely.machinery.arrays import Floats
 from likely.models.contracts import Model
 from likely.models.shapes import Axis, Column, Curve, Graph, Opaque, PairTable, TreeSum, WordWeights, graph_of
 from likely.models.shapes.lines import Line, Work
+from likely.models.shapes.references import OTHERS
 from likely.table.words import Tokens
 
 # A text with its words marked: where each word stands in it, and what it says. Knows one text; no model, no
@@ -173,7 +174,6 @@ def _stretches(text: str, window: Span, marks: Sequence[tuple[int, int, float]])
 
 # The score of a row taken apart: a piece for the prior and for each attribute or block, words of texts as parts.
 
-OTHERS = "what the unknown would probably say"
 Kind = Literal["prior", "value", "block", "all", "part", "rest", "others"]
 """others: what unknown cells would probably say, given the known ones."""
 

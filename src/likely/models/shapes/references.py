@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from likely.models.shapes.lines import Words
 
-OTHERS = "(what the unknown would probably say)"
+OTHERS = "what the unknown would probably say"
 """The line of all that unknown cells take part in."""
 WIDTH = 0.1
 """Two numbers this share of the rows apart cost half a nat."""
