@@ -16,7 +16,7 @@ from likely.machinery.arrays import Bools, Bytes, Floats, Ints
 from likely.machinery.jit import kernel
 from likely.models.additive.boosting import TreeArrays
 from likely.models.additive.coding import CodedRows
-from likely.models.additive.rounds import add_cover, add_tree
+from likely.models.additive.rounds import add_tree, mean_below
 from likely.models.kernels import add_levels, add_pairs, add_trees
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def decompose(trees: Sequence[TreeArrays], rows: CodedRows, sizes: Sequence[int]
             i, j = places
             pairs[i, j] = _pair(own, (i, j), sizes, rows, mains)
         else:
-            sets[places], mean = _tree_set(own, places, rows)
+            sets[places], mean = _tree_set(own, places)
             constant += mean
     for j, weight in enumerate(weights):
         if weight.any():
@@ -235,19 +235,14 @@ def _purify(table: Floats, weight: Floats, one: Floats, other: Floats, small: Fl
             break
 
 
-def _tree_set(trees: list[TreeArrays], places: tuple[int, ...], rows: CodedRows) -> tuple[TreeSet, Floats]:
+def _tree_set(trees: list[TreeArrays], places: tuple[int, ...]) -> tuple[TreeSet, Floats]:
     """The trees over a set of attributes, with means in their inner nodes; and their mean, which is taken off."""
     roots, axis, below, left, values = [], [], [], [], []
     at = 0
     whole = np.zeros(trees[0].value.shape[1])
     for tree in trees:
-        cover = np.zeros(len(tree.attribute))
-        add_cover(rows.codes, tree.attribute, tree.below, tree.mask, rows.weight, cover)
         value = round_scores(tree.value)
-        for node in range(len(value) - 1, -1, -1):  # children come after their parents
-            if tree.attribute[node] >= 0:
-                one, two = tree.below[node], tree.below[node] + 1
-                value[node] = (cover[one] * value[one] + cover[two] * value[two]) / cover[node]
+        mean_below(tree.attribute, tree.below, tree.cover.copy(), value)
         value = round_scores(value)
         whole += value[0]
         values.append(round_scores(value - value[0]))

@@ -12,7 +12,7 @@ from likely.machinery.arrays import Bytes, Floats, Ints
 from likely.models.additive.coding import CodedRows, Coding, with_base
 from likely.models.additive.histograms import BLOCK, CODES, bundle_codes, gradient_unit, loss_unit, padded
 from likely.models.additive.pairing import COARSE, coarse_codes
-from likely.models.additive.rounds import PAIR_WAIT, grow_rounds, held_out_loss
+from likely.models.additive.rounds import PAIR_WAIT, add_tree, grow_rounds, held_out_loss
 from likely.models.heldout.kept_rows import FEW_LEVELS, KeptRows, are_copies, deal_copies, equal_pairs, is_heavy
 from likely.table.batch import Batch
 
@@ -49,6 +49,8 @@ class TreeArrays:
     """(nodes, CODES)"""
     value: Floats
     """(nodes, scores), of leaves."""
+    cover: Floats
+    """The weight of the rows that were learned from, of leaves."""
 
     @property
     def attributes(self) -> tuple[int, ...]:
@@ -97,6 +99,7 @@ class TreeChunk:
         self.mask = np.zeros((rounds + 1, nodes, CODES), np.uint8)
         self.leaf_of = np.empty((rounds + 1, leaves), np.int32)
         self.step = np.empty((rounds + 1, leaves, recipe.scores))
+        self.cover = np.zeros((rounds + 1, leaves))
         self.many = np.ones(rounds + 1, np.int64)
         self.losses = np.zeros(rounds, np.int64)
 
@@ -105,10 +108,10 @@ class TreeChunk:
         for t in range(count):
             many = int(self.many[t])
             nodes = 2 * many - 1
-            value = np.zeros((nodes, self.step.shape[2]))
-            value[self.leaf_of[t, :many]] = self.step[t, :many]
+            value, cover = np.zeros((nodes, self.step.shape[2])), np.zeros(nodes)
+            value[self.leaf_of[t, :many]], cover[self.leaf_of[t, :many]] = self.step[t, :many], self.cover[t, :many]
             mask = self.mask[t, :nodes].copy()
-            yield TreeArrays(self.attribute[t, :nodes].copy(), self.below[t, :nodes].copy(), mask, value)
+            yield TreeArrays(self.attribute[t, :nodes].copy(), self.below[t, :nodes].copy(), mask, value, cover)
 
 
 class Boosted:
@@ -169,7 +172,7 @@ class Boosted:
             some = min(rounds, AT_ONCE)
             chunk = TreeChunk(self.recipe, some)
             grown = grow_rounds(*self._arguments, some, chunk.attribute, chunk.below, chunk.mask, chunk.leaf_of,
-                                chunk.step, chunk.many, chunk.losses)  # fmt: skip
+                                chunk.step, chunk.cover, chunk.many, chunk.losses)  # fmt: skip
             self.trees += chunk.trees(grown)
             self.losses += chunk.losses[:grown].tolist()
             self.ended = grown < some
@@ -271,13 +274,12 @@ def score_parts(
 ) -> tuple[Floats, int]:
     """What is said of the rows at `places`, (places, classes), and after how many rounds held-out rows say to stop."""
     two = len(coding.summary.classes) == 2
-
-    def coded(some: KeptRows) -> CodedRows:
-        return CodedRows.of(coding, some.batch, some.group, some.weight, len(rows) + 1).tallied()
-
-    units = units_of(coded(rows))
-    learned = [coded(rows.take(np.flatnonzero(rows.part != part))) for part in parts]
-    out = [coded(rows.take(np.flatnonzero(rows.part == part))) for part in parts]
+    whole = CodedRows.of(coding, rows.batch, rows.group, rows.weight, len(rows) + 1)
+    units = units_of(whole)
+    learned, out = (
+        [whole.take(rows.part == part if inside else rows.part != part).tallied() for part in parts]
+        for inside in (False, True)
+    )
     trials = [
         Boosted(recipe, with_base(one, given, two), with_base(other, given, two), units)
         for one, other in zip(learned, out, strict=True)
@@ -286,10 +288,26 @@ def score_parts(
     most = max(len(trial.losses) for trial in trials)
     losses = np.array([[trial.loss_after(t) for t in range(most)] for trial in trials])
     said = np.zeros((len(places), len(coding.summary.classes)))
+    asked = with_base(whole.take(places), given, two)
+    # Where a cell is unknown, terms are silent, not trees: such rows ask for the terms.
+    gaps = (coding.as_told(asked.codes) < 0).any(axis=1)
     for k, (part, own, trial) in enumerate(zip(parts, learned, trials, strict=True)):
         # Where several parts are held out, the rows of one have no say in when the trees that answer for them stop.
         others = int(np.delete(losses, k, axis=0).sum(axis=0).argmin()) if len(trials) > 1 else rounds
         inside = rows.part[places] == part
-        if inside.any() and others:
-            said[inside] = learner.evidence(coding, trial.trees[:others], own, rows.take(places[inside]).batch)
+        trees = trial.trees[:others]
+        if trees and (inside & ~gaps).any():
+            said[inside & ~gaps] = _evidence_of_trees(trees, asked.take(inside & ~gaps), two)
+        if trees and (inside & gaps).any():
+            said[inside & gaps] = learner.evidence(coding, trees, own, rows.take(places[inside & gaps]).batch)
     return said, rounds
+
+
+def _evidence_of_trees(trees: Sequence[TreeArrays], rows: CodedRows, two: bool) -> Floats:
+    """What trees say of rows without an unknown cell, (rows, classes): the sum of their terms, but for rounding."""
+    out = np.zeros((len(rows), trees[0].value.shape[1]))
+    for tree in trees:
+        add_tree(rows.codes, 0, len(rows), tree.attribute, tree.below, tree.mask, tree.value, out)
+    if rows.base is not None:
+        out += rows.base
+    return np.concatenate([np.zeros((len(rows), 1)), out], axis=1) if two else out

@@ -40,15 +40,15 @@ def add_tree(
             out[i, k] += value[n, k]
 
 
-@kernel("u1[][], i4[], i4[], u1[][], f8[], f8[]")
-def add_cover(codes: Bytes, attribute: Ints, below: Ints, mask: Bytes, weight: Floats, cover: Floats) -> None:
-    """cover[n] += the weight of the rows that come by node n."""
-    for i in range(codes.shape[0]):
-        n = np.uint64(0)
-        cover[0] += weight[i]
-        while attribute[n] >= 0:
-            n = _go_down(codes, np.uint64(i), n, attribute, below, mask)
-            cover[n] += weight[i]
+@kernel("i4[], i4[], f8[], f8[][]")
+def mean_below(attribute: Ints, below: Ints, cover: Floats, value: Floats) -> None:
+    """The weight of training rows at each inner node, and the mean of what lies below it; those of leaves are given."""
+    for n in range(attribute.size - 1, -1, -1):  # children come after their parents
+        if attribute[n] >= 0:
+            one, two = below[n], below[n] + 1
+            cover[n] = cover[one] + cover[two]
+            for k in range(value.shape[1]):
+                value[n, k] = (cover[one] * value[one, k] + cover[two] * value[two, k]) / cover[n]
 
 
 # Rounds of boosting in one compiled loop: gradients, the best tree, its steps added, the loss of held-out rows.
@@ -100,7 +100,7 @@ def _copy_tree(one: GrownTree, to: GrownTree, many: int) -> None:
     "i4[], f8[], i8[], f8[], i8[][], i8[], i8[][], i4[], i4[], i4[], i4[], f8[], i4[], f8[][], u1[][], i8[][], "
     "f8[][], i8[], i4[], f8[][], "
     # trees
-    "i8, i4[][], i4[][], u1[][][], i4[][], f8[][][], i8[], i8[]",
+    "i8, i4[][], i4[][], u1[][][], i4[][], f8[][][], f8[][], i8[], i8[]",
     returns=1,
 )
 def grow_rounds(
@@ -111,14 +111,15 @@ def grow_rounds(
     order: Ints, key: Floats, upto: Longs, gain: Floats, hist: Longs, base: Longs, sums: Longs, rows: Ints, spare: Ints,
     allowed: Ints, state: Ints, gains: Floats, chosen: Ints, bounds: Floats, masks: Bytes, spans: Longs,
     room: Floats, packed: Longs, ends: Ints, pending: Floats,
-    rounds: int, attribute: Ints, below: Ints, mask: Bytes, leaf_of: Ints, step: Floats, many: Longs, losses: Longs,
+    rounds: int, attribute: Ints, below: Ints, mask: Bytes, leaf_of: Ints, step: Floats, cover: Floats, many: Longs,
+    losses: Longs,
 ) -> int:  # fmt: skip
     """So many rounds more; how many trees were grown, fewer only where none helps any more.
 
     The rows up to `learned` are learned from; losses[t] is that of the others after tree t. `leaf` and `pending` are
     the leaves of the last tree and their steps, which are not yet in the scores of learned rows. settings: ridge, least
     curvature, ridge of the order of levels (in units of gradients), rate, largest step, units of gradients, of losses.
-    progress: trees so far, the tree at which pairs are sought next, how long to wait after that where it was in vain,
+    cover: the weight of the rows in each leaf. progress: trees so far, the tree at which pairs are sought next, how long to wait after that where it was in vain,
     and where it was not. Arrays of trees have room for one more, in which a tree of a pair is grown.
     """
     classes = scores.shape[0]
@@ -159,8 +160,10 @@ def grow_rounds(
                 progress[1], progress[2] = progress[0] + progress[3], PAIR_WAIT
             best, many[t] = gained, found
             for m in range(found):
+                cover[t, m] = 0.0
                 for r in range(spans[m, 0], spans[m, 1]):
                     leaf[rows[r]] = m
+                    cover[t, m] += weight[rows[r]]
         if many[t] == 1:
             # Steps that were pending are in the scores.
             for m in range(leaves):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.machinery.arrays import Bools, Floats, Hashes
-from likely.machinery.jit import kernel
+from likely.machinery.arrays import Bools, Floats, Hashes, Longs
+from likely.machinery.jit import inner, kernel
 from likely.models.heldout.kept_rows import scramble
 from likely.models.linear.squares import cholesky_factor, cholesky_solve
 from likely.models.posterior import Matrix
@@ -50,28 +50,25 @@ def evidence_weights(
     count = len(terms)
     if not count:
         return np.zeros(0)
-    apart = tell_apart(terms, farthest)
-    own = apart[:, np.arange(len(truth)), truth]
+    apart = np.ascontiguousarray(tell_apart(terms, farthest).transpose(1, 0, 2))  # row by row, as it is gone through
     prices, pull = np.full(count, price), np.zeros(count)
     v = np.full(count, 1.0 / np.sqrt(count)) if begin is None else begin.copy()
     if anchor is not None:
         prices[anchor[0]], pull[anchor[0]] = 0.0, anchor[1]
+    slope, mean, bend = np.empty(count), np.empty(count), np.empty((count, count))
+    chance, value = np.empty(len(start)), np.empty(1)
 
-    def value_at(at: Floats) -> tuple[float, Floats]:
-        scores = start + np.einsum("a,arc->rc", at, apart)
-        scores -= scores.max(axis=1, keepdims=True)
-        total = np.exp(scores)
-        whole = total.sum(axis=1, keepdims=True)
-        logs = scores[np.arange(len(truth)), truth] - np.log(whole[:, 0])
-        cost = float(prices @ at) + float(pull @ (at - 1) ** 2) / 2
-        return float(weight @ logs) - cost, total / whole
+    def value_at(at: Floats, whole: bool) -> float:
+        """What is made as great as can be; if `whole`, `slope` and `bend` are those there."""
+        if whole:
+            add_pool_slopes(apart, start, truth, weight, at, chance, mean, slope, bend, value)
+        else:
+            add_pool_score(apart, start, truth, weight, at, chance, value)
+        return float(value[0] - prices @ at - pull @ (at - 1) ** 2 / 2)
 
-    best, chance = value_at(v)
+    best = value_at(v, True)
     for _ in range(STEPS):
-        mean = np.einsum("arc,rc->ar", apart, chance)
-        slope = (own - mean) @ weight - prices - pull * (v - 1)
-        flat = ((apart - mean[:, :, None]) * np.sqrt(chance * weight[:, None])).reshape(count, -1)
-        bend = flat @ flat.T
+        slope -= prices + pull * (v - 1)
         bend[np.diag_indices_from(bend)] += 1e-9 * np.trace(bend) / count + np.finfo(np.float64).tiny + pull
         stride = np.zeros(count)
         nearest_top(bend, slope, v, stride, PASSES, TOLERANCE)
@@ -81,15 +78,74 @@ def evidence_weights(
         length, moved = 1.0, False
         for _ in range(HALVINGS):
             after = np.maximum(v + length * stride, 0.0)
-            now, held = value_at(after)
+            now = value_at(after, False)
             if now > best:
                 moved = now - best > TOLERANCE
-                v, best, chance = after, now, held
+                v, best = after, now
                 break
             length /= 2
         if not moved:
             break
+        value_at(v, True)
     return v
+
+
+@inner
+def _pool_row(said: Floats, start: Floats, v: Floats, own: int, chance: Floats) -> float:
+    """log P(own class | row) under these weights, and into `chance` the probability of each class."""
+    top = -np.inf
+    for c in range(start.size):
+        score = start[c]
+        for h in range(v.size):
+            score += v[h] * said[h, c]
+        chance[c] = score
+        top = max(top, score)
+    out, total = chance[own] - top, 0.0
+    for c in range(start.size):
+        chance[c] = np.exp(chance[c] - top)
+        total += chance[c]
+    for c in range(start.size):
+        chance[c] /= total
+    return out - np.log(total)  # type: ignore[no-any-return]
+
+
+@kernel("f8[][][], f8[], i8[], f8[], f8[], f8[], f8[]")
+def add_pool_score(
+    said: Floats, start: Floats, truth: Longs, weight: Floats, v: Floats, chance: Floats, value: Floats
+) -> None:
+    """value[0] = the sum of weight * log P(class | row), of rows (rows, speakers, classes)."""
+    value[0] = 0.0
+    for r in range(truth.size):
+        value[0] += weight[r] * _pool_row(said[r], start, v, truth[r], chance)
+
+
+@kernel("f8[][][], f8[], i8[], f8[], f8[], f8[], f8[], f8[], f8[][], f8[]")
+def add_pool_slopes(
+    said: Floats, start: Floats, truth: Longs, weight: Floats, v: Floats, chance: Floats, mean: Floats, slope: Floats,
+    bend: Floats, value: Floats,
+) -> None:  # fmt: skip
+    """The same, its gradient by v, and minus its Hessian: covariances of what speakers say under P(class | row)."""
+    value[0] = 0.0
+    for h in range(v.size):
+        slope[h] = 0.0
+        for k in range(v.size):
+            bend[h, k] = 0.0
+    for r in range(truth.size):
+        value[0] += weight[r] * _pool_row(said[r], start, v, truth[r], chance)
+        for h in range(v.size):
+            mean[h] = 0.0
+            for c in range(start.size):
+                mean[h] += chance[c] * said[r, h, c]
+            slope[h] += weight[r] * (said[r, h, truth[r]] - mean[h])
+        for h in range(v.size):
+            for k in range(h + 1):
+                both = -mean[h] * mean[k]
+                for c in range(start.size):
+                    both += chance[c] * said[r, h, c] * said[r, k, c]
+                bend[h, k] += weight[r] * both
+    for h in range(v.size):
+        for k in range(h):
+            bend[k, h] = bend[h, k]
 
 
 def weighted_logs(terms: Floats, start: Floats, v: Floats, farthest: float = FARTHEST) -> Floats:
