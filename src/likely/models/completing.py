@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 MOST, LEAST, CELLS = 1500, 200, 40_000
 """References at most, and at least, and cells of them that are wanted at most."""
-LOOKED_AT, LEAST_LOOKED_AT, WORK = 10_000, 500, 200_000_000
+LOOKED_AT, LEAST_LOOKED_AT, WORK = 5_000, 500, 200_000_000
 """Different rows that references are made of and dependence is measured on: at most, of wide tables, and cells that are
 compared at most."""
 BINS, COARSE = 64, 8
@@ -51,8 +51,9 @@ STRONG = 0.3
 LEVEL_ROWS, BIN_ROWS = 2.0, 30.0
 """What is said of one value by itself is the share in the table, with so many rows more that go by the mean over
 references: few of a level, more of a bin, which has neighbours that say nearly the same."""
-DRAWN_TO_TELL = 256
-"""References that are drawn to find that out: what chance does to it would be in every answer."""
+DRAWN_TO_TELL, DRAWN_OF_RAREST = (64, 256), 5
+"""References that are drawn to find that out, at least and at most, and of the rarest class: what chance does to it
+would be in every answer."""
 CELLS_TOLD = 6_000_000
 """Cells that are scored at most to find that out: of wide tables it is found for the values with most rows alone."""
 USUAL_SHARE, USUAL_ROWS = 0.01, 20
@@ -383,9 +384,11 @@ def _unknown_rows(references: References, like: Batch, rows: int) -> Batch:
 def _tell_shares(model: Model, references: References, like: Batch) -> References:
     """The references with what the table says of each value by itself, less what the mean over them says."""
     all_gaps = replace(references, usual=references.usual[:0])
-    score, summary = Completed(model.score, all_gaps, DRAWN_TO_TELL), model.summary
-    whole = summary.total.floats()
-    shares, each = [], CELLS_TOLD // (DRAWN_TO_TELL * len(references.axes) ** 2)
+    summary, whole = model.summary, model.summary.total.floats()
+    few, many = DRAWN_TO_TELL
+    drawn = min(max(few, math.ceil(DRAWN_OF_RAREST * whole.sum() / whole[whole > 0].min())), many)
+    score = Completed(model.score, all_gaps, drawn)
+    shares, each = [], CELLS_TOLD // (drawn * len(references.axes) ** 2)
     for k, axis in enumerate(references.axes):
         weight = _class_weights(summary, axis)
         told = np.zeros((axis.size + 1, len(whole)))
