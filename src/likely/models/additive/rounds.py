@@ -119,8 +119,9 @@ def grow_rounds(
     The rows up to `learned` are learned from; losses[t] is that of the others after tree t. `leaf` and `pending` are
     the leaves of the last tree and their steps, which are not yet in the scores of learned rows. settings: ridge, least
     curvature, ridge of the order of levels (in units of gradients), rate, largest step, units of gradients, of losses.
-    cover: the weight of the rows in each leaf. progress: trees so far, the tree at which pairs are sought next, how long to wait after that where it was in vain,
-    and where it was not. Arrays of trees have room for one more, in which a tree of a pair is grown.
+    cover: the weight of the rows of each leaf. progress: trees so far, the tree at which pairs are sought next, how
+    long to wait after that where it was in vain, and where it was not. Arrays of trees have room for one more, in which
+    a tree of a pair is grown.
     """
     classes = scores.shape[0]
     cells = LeafCells(codes, bundled, begin, member, radix, every, bundle_from)

@@ -66,8 +66,10 @@ class HeldOutParts:
     rows: KeptRows
     classes: tuple[str, ...]
     """Number the rows."""
+    sums: Mapping[int, Summary]
+    """Of each part that has rows."""
     training: Mapping[int, Summary]
-    """Empty where no part has others beside it."""
+    """Of all rows but those of a part. Empty where no part has others beside it."""
     total: Summary
 
     @classmethod
@@ -89,9 +91,13 @@ class HeldOutParts:
         each = enumerate(in_order(iter(range(rows.parts)), summed))
         parts = {part: own for part, own in each if own.rows}
         total = reduce(add, parts.values()).canonical() if whole is None else whole
-        out = [part for part in (range(rows.parts) if held is None else held) if part in parts]
         alone = whole is None and len(parts) < 2
-        return cls(rows, summary.classes, {} if alone else {part: total - parts[part] for part in out}, total)
+        out = cls(rows, summary.classes, {} if alone else parts, {}, total)
+        return out.holding(range(rows.parts) if held is None else held)
+
+    def holding(self, parts: Iterable[int]) -> HeldOutParts:
+        """The same with these parts held out."""
+        return replace(self, training={part: self.total - self.sums[part] for part in parts if part in self.sums})
 
     @cached_property
     def known(self) -> Bools:

@@ -36,13 +36,13 @@ MOST_WORK = {"quick": 30_000_000, "normal": 30_000_000, "best": 200_000_000}
 """Rows times columns times classes up to which a logistic regression is tried: each sweep multiplies them all."""
 MOST_LINKED = 150
 """Attributes up to which those that depend on each other (TreeAugmented, OneDependence, FullBayes) are tried."""
-MOST_ORDERED = 200
-"""Attributes up to which additive models of order 2 and 3 are tried between those of order 1 and any."""
 MOST_TUNED = 400
 """Numbers times classes up to which TunedNaiveBayes is tried: it learns every density once for each part of each
 part. Levels are counted already, and a nominal attribute takes about a fifth of the time of a number."""
 MOST_WORDS = 1 << 24
 """Different words of texts, added over all texts, times classes up to which weights of words are tried."""
+ORDERS: dict[Effort, tuple[Any, ...]] = {"quick": (1, 2), "normal": (1, "any"), "best": (1, 2, 3, "any")}
+"""Orders of additive models. Beside 1 and any, 2 and 3 gain nothing (55 sets of KEEL and ARFF), and take as long."""
 RIDGE = 3.0
 """Holds back the many columns of squares and bins."""
 STEPS = 0.05
@@ -103,7 +103,7 @@ def _family(summary: Summary, effort: Effort) -> list[Any]:
         out.append(TextLogistic())
     if not count:
         return out[-1:]  # it pools naive Bayes of words with weights of words itself
-    if effort != "quick" and (len(numbers) + len(nominal) / 5) * classes <= MOST_TUNED:
+    if effort == "best" and (len(numbers) + len(nominal) / 5) * classes <= MOST_TUNED:
         out.append(TunedNaiveBayes(parts=3))
     linked = 2 <= count <= MOST_LINKED and effort != "quick"
     tried = [Logistic(tolerance=STEPS)]
@@ -116,9 +116,7 @@ def _family(summary: Summary, effort: Effort) -> list[Any]:
         out += [LinearDiscriminant(), FullBayes(shrinkage="auto")]
     elif linked and len(numbers) > 1:
         out.append(NaiveBayes(blocks=(tuple(numbers),)))
-    orders: list[Any] = [1, 2] if effort == "quick" else [1, 2, 3, "any"]
-    if count > MOST_ORDERED and effort == "normal":
-        orders = [1, "any"]
+    orders = ORDERS[effort]
     out += [Additive(order=order) for order in orders if order == "any" or order <= count]
     if effort == "best":
         if numbers:

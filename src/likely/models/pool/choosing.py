@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from likely.errors import LikelyError, shown
-from likely.machinery.arrays import Floats
+from likely.machinery.arrays import Floats, Longs
 from likely.machinery.threads import in_order, teller
 from likely.models.contracts import HeldOut, HeldOutAnswers, Learner
 from likely.models.heldout.kept_rows import KeptRows, copies_sentence
@@ -135,6 +135,9 @@ a class may put one row beyond all measure."""
 WORTH, WORTH_A_ROW = 2.0, 3e-4
 """Nats, over all held-out rows and for each of them, that a member must be worth beside the others: else it is left
 out, as nobody would see the difference."""
+ENOUGH = 300.0
+"""Nats that held-out rows must cost the pool in all before no further part is held out: where few rows are doubtful,
+more of them are needed to weigh by."""
 ANCHOR = 4.0
 """How strongly the first candidate, usually naive Bayes, is believed as it is, before held-out rows are seen: a weight
 of 0 costs half of it."""
@@ -149,16 +152,22 @@ class Choice:
     refused: tuple[str, ...]
 
 
+Tested = tuple[Floats, Learner]
+"""What a candidate says of held-out rows beyond the prior, and what learns from all rows then."""
+
+
 def choose_members(
     candidates: Sequence[Learner],
     summary: Summary,
     rows: KeptRows,
-    held: Sequence[int],
+    most_parts: int,
+    race: bool,
     beside: Mapping[str, Learner],
 ) -> Choice:
-    """Weights for the candidates by how they do on the parts that are held out, `held` of all.
+    """Weights for the candidates by how they do on held-out parts of the rows, `most_parts` of them at most.
 
-    Those `beside` are judged on the same rows.
+    In a `race` all are tried on the first part, and those that have weight there on further ones, until held-out rows
+    have told enough. Those `beside` are judged on the same rows.
     """
     refused: dict[int, str] = {}
     needs = [candidate.needs(summary.schema) for candidate in candidates]
@@ -168,41 +177,98 @@ def choose_members(
     for h, wishes in enumerate(needs):
         if impossible := sorted(wishes & errors.keys()):
             refused[h] = errors[impossible[0]]
-    parts = HeldOutParts.of(summary, rows, [wish for wish in wanted if wish not in errors], held)
-    # The held-out rows whose class the other parts know; where there are many, those with the smallest hashes.
-    places = np.flatnonzero(parts.known)[: most_scored(len(candidates) * len(summary.classes), LEAST_SCORED)]
+    parts = HeldOutParts.of(summary, rows, [wish for wish in wanted if wish not in errors], range(most_parts))
+    titles, tell, start = learner_titles(candidates), teller(), _log_shares(summary)
+    most = most_scored(len(candidates) * len(summary.classes), LEAST_SCORED)
 
-    def tried(learner: Learner) -> tuple[Floats, Learner] | LikelyError:
-        return attempt(lambda own: parts.evidence(own, places), learner)
+    def known_places(held: HeldOutParts) -> NDArray[np.intp]:
+        """The held-out rows whose class the other parts know; where there are many, those with the smallest hashes."""
+        return np.flatnonzero(held.known)[:most]
 
-    titles, tell = learner_titles(candidates), teller()
+    def try_all(some: Sequence[int], held: HeldOutParts, places: NDArray[np.intp]) -> dict[int, Tested]:
+        """What comes of each; who refuses is not tried again. The last take longest, so they begin."""
 
-    def try_candidate(h: int) -> tuple[Floats, Learner] | LikelyError:
-        tell(f"Trying {titles[h]}: {h + 1} of {len(candidates)}")
-        return tried(candidates[h])
+        def try_candidate(h: int) -> Tested | LikelyError:
+            tell(f"Trying {titles[h]}: {h + 1} of {len(candidates)}")
+            return attempt(lambda own: held.evidence(own, places), candidates[h])
+
+        order = sorted(some, reverse=True)
+        tested = dict(zip(order, in_order(iter(order), try_candidate), strict=True))
+        refused.update({h: str(one) for h, one in tested.items() if isinstance(one, LikelyError)})
+        return {h: one for h, one in sorted(tested.items()) if not isinstance(one, LikelyError)}
 
     open_to = [h for h in range(len(candidates)) if h not in refused]
-    found: dict[int, tuple[Floats, Learner]] = {}
-    for h, one in zip(open_to, in_order(iter(open_to), try_candidate), strict=True):
-        if isinstance(one, LikelyError):
-            refused[h] = str(one)
-        else:
-            found[h] = one
+    held = parts.holding([*parts.training][:1]) if race else parts
+    places = known_places(held)
+    found = try_all(open_to, held, places)
+    scores = {h: _score_alone(one, start, rows, places) for h, (one, _) in found.items()}
+    running = [*found]
+    if race and found and len(places):
+        evidence, truth, weight = _stack(found), rows.group[places].astype(np.int64), rows.weight[places]
+        weights = _weigh_all(evidence, start, truth, weight)
+        logs = weighted_logs(evidence, start, weights, FARTHEST)[np.arange(len(truth)), truth]
+        more = math.ceil(min(ENOUGH / max(-float(weight @ logs), 1e-9), most_parts)) - 1
+        running = [h for h, w in zip(found, weights, strict=True) if w > 0]
+        if more and running and len(parts.training) > 1:
+            further = parts.holding([*parts.training][1 : 1 + more])
+            beyond = known_places(further)
+            share = len(places) / max(len(places) + len(beyond), 1)
+            again = try_all(running, further, beyond)
+            running = [*again]
+            for h, (said, learner) in again.items():
+                found[h] = np.concatenate([found[h][0], said]), _between(found[h][1], learner, share)
+            places = np.concatenate([places, beyond])
+            held = parts.holding([*held.training, *further.training])
+            scores |= {h: _score_alone(found[h][0], start, rows, places) for h in running}
     notes = tuple(f"{titles[h]} was not tried: {refused[h]}" for h in sorted(refused))
     if rows.copied:
         notes = (copies_sentence(rows.copied), *notes)
-    notes = (*_unjudged(parts), *notes)
-    said = [evidence for evidence, _ in found.values()]
-    evidence = tell_apart(np.stack(said), FARTHEST) if said else np.zeros((0, len(places), len(summary.classes)))
+    notes = (*_unjudged(held), *notes)
+    found = {h: one for h, one in found.items() if h not in refused}
     others: dict[str, Floats] = {}
     for name, learner in beside.items():
         # Who is a candidate as well has been tried.
-        same = next((found[h] for h in found if candidates[h] == learner), None)
-        tested = same or tried(learner)
-        if not isinstance(tested, LikelyError):
-            others[name] = tested[0]
-    trial = _judge([candidates[h] for h in found], evidence, rows, places, summary, others)
+        same = next((found[h] for h in running if candidates[h] == learner), None)
+        one = attempt(lambda own: held.evidence(own, places), learner) if same is None else same
+        if not isinstance(one, LikelyError):
+            others[name] = one[0]
+    trial = _judge(_stack({h: found[h] for h in running}), start, rows, places, summary, others)
+    weights = np.zeros(len(candidates))
+    weights[running] = trial.weights if trial.rows else 0.0
+    if trial.rows:
+        trial = replace(
+            trial,
+            candidates=tuple(member_spec(candidates[h]) for h in found),
+            weights=weights[[*found]],
+            scores=np.array([scores[h] for h in found]),
+        )
     return Choice(trial, tuple(learner for _, learner in found.values()), notes)
+
+
+def _stack(found: Mapping[int, Tested]) -> Floats:
+    """What all say, (candidates, rows, classes), of each row less what is said of the class that it speaks for most."""
+    return tell_apart(np.stack([one for one, _ in found.values()]), FARTHEST) if found else np.zeros((0, 0, 0))
+
+
+def _between(one: Any, other: Any, share: float) -> Learner:
+    """What learns from all rows, as two sets of held-out rows say, the first with this share of them."""
+    if one == other or not hasattr(one, "rounds"):
+        return other  # type: ignore[no-any-return]
+    return replace(other, rounds=round(share * one.rounds + (1 - share) * other.rounds))  # type: ignore[no-any-return]
+
+
+def _log_shares(summary: Summary) -> Floats:
+    whole = summary.total.floats()
+    return np.asarray(np.log(whole / whole.sum()))
+
+
+def _score_alone(said: Floats, start: Floats, rows: KeptRows, places: NDArray[np.intp]) -> float:
+    """The mean log probability of a row's class by one candidate, with the weight that is best for it alone."""
+    truth, weight, alone = rows.group[places].astype(np.int64), rows.weight[places], said[None]
+    if not len(truth):
+        return math.nan
+    v = evidence_weights(alone, start, truth, weight, price=0.0, begin=np.zeros(1), farthest=FARTHEST)
+    return float(weight @ weighted_logs(alone, start, v, FARTHEST)[np.arange(len(truth)), truth] / weight.sum())
 
 
 def _unjudged(parts: HeldOutParts) -> tuple[str, ...]:
@@ -217,26 +283,18 @@ def _unjudged(parts: HeldOutParts) -> tuple[str, ...]:
 
 
 def _judge(
-    candidates: Sequence[Learner],
     evidence: Floats,
+    start: Floats,
     rows: KeptRows,
     places: NDArray[np.intp],
     summary: Summary,
     others: Mapping[str, Floats],
 ) -> Trial:
-    """Weights, scores, and the answers of pools whose weights have not seen the rows."""
-    specs = tuple(map(member_spec, candidates))
-    count, truth, weight = len(specs), rows.group[places].astype(np.intp), rows.weight[places]
-    if not count or not len(places):
+    """Weights, and the answers of pools whose weights have not seen the rows."""
+    truth, weight = rows.group[places].astype(np.int64), rows.weight[places]
+    if not len(evidence) or not len(places):
         return Trial.none("No rows could be held out, so the members are not weighted.")
-    whole = summary.total.floats()
-    start = np.log(whole / whole.sum())
     here = np.arange(len(truth))
-    scores = np.empty(count)
-    for h in range(count):
-        alone = evidence[h : h + 1]
-        v = evidence_weights(alone, start, truth, weight, price=0.0, begin=np.zeros(1), farthest=FARTHEST)
-        scores[h] = float(weight @ weighted_logs(alone, start, v, FARTHEST)[here, truth]) / float(weight.sum())
     weights = _weigh(evidence, start, truth, weight)
     side = _sides(rows, places)
     logs = np.empty((len(places), len(start)))
@@ -257,7 +315,7 @@ def _judge(
     answers = HeldOutAnswers(logs, truth, weight, side, learned, told, folds, rows.squares[places])
     # Equal rows were put together: what they weigh is how many they are, unless the table has weights of its own.
     judged = round(float(weight.sum())) if summary.schema.weight is None else len(places)
-    return Trial(specs, weights, scores, judged, score, hits, answers=answers)
+    return Trial((), weights, np.empty(0), judged, score, hits, answers=answers)
 
 
 def _sides(rows: KeptRows, places: NDArray[np.intp]) -> NDArray[np.int32]:
@@ -268,23 +326,33 @@ def _sides(rows: KeptRows, places: NDArray[np.intp]) -> NDArray[np.int32]:
     return ((rows.hashes[places] >> np.uint64(17)) & np.uint64(1)).astype(np.int32)
 
 
-def _weigh(evidence: Floats, start: Floats, truth: NDArray[np.intp], weight: Floats) -> Floats:
+def _weigh_all(
+    evidence: Floats, start: Floats, truth: Longs, weight: Floats, some: NDArray[np.intp] | None = None,
+    begin: Floats | None = None,
+) -> Floats:  # fmt: skip
+    """The best weights of all candidates, or of some; the first of all, naive Bayes, is believed before rows speak."""
+    active = np.arange(len(evidence)) if some is None else some
+    anchor = (int(np.flatnonzero(active == 0)[0]), ANCHOR) if 0 in active else None
+    begin = np.zeros(len(active)) if begin is None else begin
+    return evidence_weights(evidence[active], start, truth, weight, anchor=anchor, begin=begin, farthest=FARTHEST)
+
+
+def _weigh(evidence: Floats, start: Floats, truth: Longs, weight: Floats) -> Floats:
     """The best weights, of as few candidates as will do."""
-    active = np.arange(len(evidence))
     here = np.arange(len(truth))
 
-    def solved(some: NDArray[np.intp], begin: Floats) -> tuple[Floats, float]:
-        anchor = (int(np.flatnonzero(some == 0)[0]), ANCHOR) if 0 in some else None
-        v = evidence_weights(evidence[some], start, truth, weight, anchor=anchor, begin=begin, farthest=FARTHEST)
-        return v, float(weight @ weighted_logs(evidence[some], start, v, FARTHEST)[here, truth])
+    def value_of(some: NDArray[np.intp], v: Floats) -> float:
+        return float(weight @ weighted_logs(evidence[some], start, v, FARTHEST)[here, truth])
 
-    v, value = solved(active, np.zeros(len(active)))
-    active, v = active[v > 0], v[v > 0]
+    v = _weigh_all(evidence, start, truth, weight)
+    active, v = np.flatnonzero(v > 0), v[v > 0]
+    value = value_of(active, v)
     spread = np.sqrt(evidence.var(axis=2) @ (weight / weight.sum()))
     while len(active) > 1:
         # Of the one that says least, what the others cannot make up for were it left out.
         rest = np.delete(np.arange(len(active)), int(np.argmin(v * spread[active])))
-        w, now = solved(active[rest], v[rest])
+        w = _weigh_all(evidence, start, truth, weight, active[rest], v[rest])
+        now = value_of(active[rest], w)
         if value - now > max(WORTH, WORTH_A_ROW * float(weight.sum())):
             break
         active, v, value = active[rest][w > 0], w[w > 0], now

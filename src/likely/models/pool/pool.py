@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from likely.machinery.arrays import Floats, Ints
-from likely.machinery.threads import teller
+from likely.machinery.threads import in_order, teller
 from likely.models.completing import with_references
 from likely.models.contracts import Learner, Learning, Model, Sweep
 from likely.models.fractions import log_of
@@ -244,9 +244,9 @@ def _show_candidates(model: Model) -> tuple[Exhibit, ...]:
 
 # The sweeps of a pool: rows to choose by, kept in memory; where these are not all, what members want of all rows.
 
-ALL_PARTS, LEAST_HELD = 500_000, 400
-"""Rows times columns times classes up to which every part is held out in turn; beyond, one part says enough, if it has
-so many rows."""
+ALL_PARTS, LEAST_RACED = 500_000, 2_000
+"""Rows times columns times classes up to which more than one part may be held out; and rows from which on candidates
+race: those without weight on the first part are not tried on others."""
 
 
 @dataclass(frozen=True)
@@ -273,10 +273,10 @@ def learn_pool(plan: PoolPlan, summary: Summary) -> Learning[Model]:
         model = NaiveBayes().model(summary)
         return pool_of(plan.learner, model.summary, [model], np.ones(1), Trial.none(f"Plain NaiveBayes: {why}."))
     rows = yield from keep_rows(summary, plan.parts, plan.seed)
+    race = len(rows) >= LEAST_RACED and not plan.every_part
     work = len(rows) * len(summary.schema.attributes) * len(summary.classes)
-    many = work > ALL_PARTS and len(rows) >= LEAST_HELD * plan.parts and not plan.every_part
-    held = range(1) if many else range(plan.parts)
-    choice = choose_members(plan.candidates, summary, rows, held, plan.beside)
+    most = 1 if race and work > ALL_PARTS else plan.parts
+    choice = choose_members(plan.candidates, summary, rows, most, race, plan.beside)
     learners = [choice.learners[h] for h in choice.trial.kept]
     requests = frozenset().union(*(learner.needs(summary.schema) for learner in learners))
     missing = sorted(requests - summary.more.keys())
@@ -288,10 +288,12 @@ def learn_pool(plan: PoolPlan, summary: Summary) -> Learning[Model]:
     if missing:
         summary = sum_rows(summary, [rows.batch], missing).canonical()
     titles, tell = learner_titles(learners), teller()
-    members: list[Model] = []
-    for learner, title in zip(learners, titles, strict=True):
-        tell(f"Learning {title} from all rows: {len(members) + 1} of {len(titles)}")
-        members.append(learn_kept(learner, summary, rows, summary.classes))
+
+    def learn(h: int) -> Model:
+        tell(f"Learning {titles[h]} from all rows: {h + 1} of {len(titles)}")
+        return learn_kept(learners[h], summary, rows, summary.classes)
+
+    members = list(in_order(iter(range(len(learners))), learn))
     return with_references(_pool_chosen(plan.learner, summary, members, choice), rows)
 
 
