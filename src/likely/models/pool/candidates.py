@@ -56,7 +56,7 @@ def pool_candidates(summary: Summary, effort: Effort, purposes: Collection[Purpo
     """The family as far as it fits, naive Bayes first."""
     numbers = sum(c.kind not in ("nominal", "text") for c in summary.schema.attributes)
     kept: list[Any] = []
-    for learner in _family(summary, effort):
+    for learner in _family(summary, effort, purposes):
         one = _said_by(learner, purposes, numbers)
         if one is not None and one not in kept and _serves(one, purposes):
             kept.append(one)
@@ -93,7 +93,7 @@ def _said_by(learner: Any, purposes: Collection[Purpose], numbers: int) -> Any:
     return learner
 
 
-def _family(summary: Summary, effort: Effort) -> list[Any]:
+def _family(summary: Summary, effort: Effort, purposes: Collection[Purpose]) -> list[Any]:
     schema, wordless = summary.schema, summary.without_text()
     numbers = [c.name for c in schema.attributes if c.kind not in ("nominal", "text")]
     nominal = [c.name for c in schema.attributes if c.kind == "nominal"]
@@ -103,7 +103,9 @@ def _family(summary: Summary, effort: Effort) -> list[Any]:
         out.append(TextLogistic())
     if not count:
         return out[-1:]  # it pools naive Bayes of words with weights of words itself
-    if effort == "best" and (len(numbers) + len(nominal) / 5) * classes <= MOST_TUNED:
+    # Beside boosting it gains nothing; where rows are to be learned and unlearned there is none.
+    thorough = effort == "best" or (effort == "normal" and "updates" in purposes)
+    if thorough and (len(numbers) + len(nominal) / 5) * classes <= MOST_TUNED:
         out.append(TunedNaiveBayes(parts=3))
     linked = 2 <= count <= MOST_LINKED and effort != "quick"
     tried = [Logistic(tolerance=STEPS)]
