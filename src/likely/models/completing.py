@@ -395,6 +395,9 @@ def _tell_shares(model: Model, references: References, like: Batch) -> Reference
         often = weight.sum(axis=1)
         some = np.flatnonzero(often > 0)
         some = np.sort(some[np.lexsort((some, -often[some]))][:each])
+        shares.append(told)
+        if not len(some):
+            continue
         rows = _unknown_rows(references, like, len(some))
         rows = replace(
             rows, cells={**rows.cells, axis.name: _cells_of(references.values[k], some, like.cells[axis.name])}
@@ -402,7 +405,6 @@ def _tell_shares(model: Model, references: References, like: Batch) -> Reference
         mean = _means(score, rows)
         more = LEVEL_ROWS if axis.edges is None else BIN_ROWS
         told[some] = _less((weight[some] + more * mean) / (often[some, None] + more), mean)
-        shares.append(told)
     return replace(references, shares=tuple(shares))
 
 

@@ -33,8 +33,9 @@ ALL_PARTS = 4_000
 MOST_TRIED = 300_000
 """Rows by which the number of trees is found at most: those with the smallest hashes."""
 NO_COARSE = np.empty((0, 0), np.uint8)
-PATIENCE = 25
-"""Rounds without a better held-out score, after which no further ones are tried."""
+PATIENCE, FIRST_PATIENCE = 25, 150
+"""Rounds without a better held-out score, after which no further ones are tried; and those before the first better
+one: attributes that tell something only together, such as the bits of a parity, cost before they gain."""
 AT_ONCE = 50
 """Trees that one call of the compiled loop grows at most: it needs room for them."""
 
@@ -239,16 +240,16 @@ def _has_copies(recipe: Recipe, rows: CodedRows, alike: Floats) -> bool:
 
 def best_rounds(trials: list[Boosted], most: int) -> tuple[int, int]:
     """The number of trees with the least held-out loss of all parts together (the first of equals), and that loss."""
-    best, rounds, done = sum(t.loss_after(0) for t in trials), 0, 0
-    while done < most and done - rounds < PATIENCE and not all(t.ended for t in trials):
+    best, rounds, done, patience = sum(t.loss_after(0) for t in trials), 0, 0, FIRST_PATIENCE
+    while done < most and done - rounds < patience and not all(t.ended for t in trials):
         for trial in trials:
             trial.grow(min(PATIENCE, most - done))
         for _ in range(min(PATIENCE, most - done)):
             done += 1
             loss = sum(t.loss_after(done) for t in trials)
             if loss < best:
-                best, rounds = loss, done
-            elif done - rounds >= PATIENCE:
+                best, rounds, patience = loss, done, PATIENCE
+            elif done - rounds >= patience:
                 break
     return rounds, best
 

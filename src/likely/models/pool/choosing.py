@@ -306,9 +306,8 @@ def _judge(
         # in such rows no member counts for more than in the pool that is made (tests/models/test_announced.py).
         far = np.flatnonzero(mine)[(others_say[:, None] * -evidence[:, mine].min(axis=2)).max(axis=0) > OUTLYING]
         logs[far] = weighted_logs(evidence[:, far], start, np.minimum(others_say, weights), FARTHEST)
-    share = weight / weight.sum()
-    score = float(share @ logs[here, truth])
-    hits = float(share @ (first_best(logs) == truth))
+    score = float(weight @ logs[here, truth] / weight.sum())
+    hits = float(weight[first_best(logs) == truth].sum() / weight.sum())
     told = {name: weighted_logs(said[None], start, np.ones(1), math.inf) for name, said in others.items()}
     learned = len(rows) - len(rows) // rows.parts
     folds = len(np.unique(rows.part[places]))
