@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 DECIMALS = 6
 """Digits after the point of what a node says, in nats: more than of other terms, because each tree says little."""
+LARGEST = 1e300
+"""The m-estimate in units of weights is at most this: rows that weigh next to nothing then say nothing."""
 NAME = "all attributes together"
 """What the term is called where it is not told attribute by attribute."""
 
@@ -97,7 +99,8 @@ class Forest(Settings):
         """Grow the trees, and say what each of their nodes says."""
         classes, ordered = len(coding.summary.classes), np.array(coding.ordered, np.bool_)
         grown = grow_trees(rows, coding.sizes, ordered, classes, self.trees, self.leaves, self.seed)
-        values = node_evidence(grown.weights, self.m_estimate) / self.trees
+        more = min(float(np.ldexp(self.m_estimate, grown.digits)), LARGEST)
+        values = node_evidence(grown.weights, more) / self.trees
         trees = TreeSet(grown.roots, grown.axis, grown.below, grown.left, np.round(values, DECIMALS) + 0.0)
         notes = []
         if rows.dropped:
@@ -111,13 +114,13 @@ class Forest(Settings):
 def node_evidence(weights: Floats, m: float) -> Floats:
     """log((n_c + m P(c)) / (n + m)) - log P(c) of each node, (nodes, classes); P(c) is the share in the first, a root.
 
-    A class that no row has says nothing. Of two classes each gets half of the difference, with opposite signs: files
-    and exports then need one number only.
+    Weights and m are in the same unit. A class that no row has says nothing. Of two classes each gets half of the
+    difference, with opposite signs: exports then need one number only.
 
     >>> node_evidence(np.array([[2.0, 2.0], [2.0, 0.0]]), 1.0).round(4).tolist()
     [[0.0, 0.0], [0.8047, -0.8047]]
     """
-    share = weights[0] / weights[0].sum()
+    share = weights[0] / max(weights[0].sum(), 1.0)  # a whole number of units, or none
     top = (weights + m * share) / (weights.sum(axis=1, keepdims=True) + m)
     out = np.log(np.where(share > 0, top, 1.0)) - np.log(np.where(share > 0, share, 1.0))
     if out.shape[1] == 2:
@@ -130,10 +133,9 @@ def _strengths(trees: TreeSet, weights: Floats, attributes: int) -> Floats:
     """How far the cuts of each attribute move the odds of the two classes that they move most, in nats: the sum over
     trees, its mean over rows."""
     out, inner = np.zeros(attributes), np.flatnonzero(trees.axis >= 0)
-    rows = weights.sum(axis=1) / weights[0].sum()
     for child in (trees.below[inner], trees.below[inner] + 1):
         moved = np.ptp(trees.values[child] - trees.values[inner], axis=1)
-        out += np.bincount(trees.axis[inner], moved * rows[child], attributes)
+        out += np.bincount(trees.axis[inner], moved * (weights[child].sum(axis=1) / weights[0].sum()), attributes)
     return out
 
 

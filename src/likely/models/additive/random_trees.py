@@ -20,18 +20,21 @@ from likely.models.heldout.kept_rows import hash_places
 
 STEP = np.uint64(0x9E3779B97F4A7C15)
 MOST_UNITS = 52
-"""Weights of all rows together are at most 2 to this many units, so that every sum of them is an exact double too."""
+"""All rows together weigh at most 2 to this many units, so that every sum of them is an exact double too."""
 
 
 class RandomTrees(NamedTuple):
     """Trees, one after the other: node n is a leaf where axis[n] is -1; else codes with left 1 go to below[n], others
-    to the next. `weights` are those of the classes in each node, in rows."""
+    to the next."""
 
     roots: Ints
     axis: Ints
     below: Ints
     left: Bytes
     weights: Floats
+    """(nodes, classes): what the rows of each class weigh in a node, in units."""
+    digits: int
+    """The weight 1 has 2 to this many units."""
 
 
 class GrowthRoom(NamedTuple):
@@ -51,10 +54,12 @@ class GrowthRoom(NamedTuple):
     sides: Longs
 
 
-def grow_trees(rows: CodedRows, sizes: Longs, ordered: Bools, classes: int, trees: int, leaves: int, seed: int) -> RandomTrees:
+def grow_trees(
+    rows: CodedRows, sizes: Longs, ordered: Bools, classes: int, trees: int, leaves: int, seed: int
+) -> RandomTrees:
     """So many trees of at most so many leaves, each over all rows."""
     attributes, count, nodes = len(sizes), len(rows), 2 * leaves - 1
-    unit = 2.0 ** (MOST_UNITS - 1 - math.frexp(rows.total)[1])
+    digits = MOST_UNITS - count.bit_length() - math.frexp(float(rows.weight.max(initial=0.0)))[1]
     room = GrowthRoom(
         rows=np.empty(count, np.int32),
         spare=np.empty(count, np.int32),
@@ -73,7 +78,7 @@ def grow_trees(rows: CodedRows, sizes: Longs, ordered: Bools, classes: int, tree
     left, sums = np.zeros((trees, nodes, CODES), np.uint8), np.zeros((trees, nodes, classes), np.int64)
     many = np.empty(trees, np.int64)
     grow_forest(
-        np.ascontiguousarray(rows.codes.T), rows.group, np.rint(rows.weight * unit).astype(np.int64), sizes - 1,
+        np.ascontiguousarray(rows.codes.T), rows.group, np.rint(np.ldexp(rows.weight, digits)).astype(np.int64), sizes - 1,
         ordered, hash_places(seed, 0, trees), leaves, math.isqrt(attributes - 1) + 1, *room,
         axis, below, left, sums, many,
     )  # fmt: skip
@@ -84,7 +89,8 @@ def grow_trees(rows: CodedRows, sizes: Longs, ordered: Bools, classes: int, tree
         axis[grown],
         np.where(axis < 0, 0, below + roots[:, None])[grown].astype(np.int32),
         left[grown],
-        sums[grown] / unit,
+        sums[grown].astype(np.float64),
+        digits,
     )
 
 
@@ -151,8 +157,11 @@ def _cut_levels(codes: Bytes, j: int, missing: int, key: int, start: int, stop: 
 def _weigh_sides(
     codes: Bytes, j: int, group: Ints, weight: Longs, start: int, stop: int, classes: int, room: GrowthRoom
 ) -> float:
-    """The decrease of entropy, times weight, by the cut in `room.mask`; class weights of both sides are in
-    `room.sides`, the second first."""
+    """The decrease of Gini impurity, times weight, by the cut in `room.mask`.
+
+    Entropy does as well (log loss 0.6 % less, accuracy 0.1 % lower on 26 sets of KEEL), but logarithms are not the same
+    to the last bit on all machines. `room.sides` has the class weights of codes with 0, then of those with 1.
+    """
     sides, row = room.sides, np.uint64(j)
     for k in range(2 * classes):
         sides[k] = 0
@@ -163,20 +172,12 @@ def _weigh_sides(
     for k in range(classes):
         one += sides[k]
         two += sides[classes + k]
+    if one <= 0.0 or two <= 0.0:  # rows that weigh less than a unit
+        return 0.0
     for k in range(classes):
         a, b = np.float64(sides[k]), np.float64(sides[classes + k])
-        both = (a + b) / (one + two)
-        if GINI:
-            gain += a * (a / one) + b * (b / two) - (a + b) * both
-        else:
-            if a > 0:
-                gain += a * np.log(a / one / both)
-            if b > 0:
-                gain += b * np.log(b / two / both)
+        gain += a * (a / one) + b * (b / two) - (a + b) * ((a + b) / (one + two))
     return max(gain, 0.0)  # type: ignore[no-any-return]
-
-
-GINI = False
 
 
 @inner
