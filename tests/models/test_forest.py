@@ -20,7 +20,12 @@ def board(rows: int = 1200, classes: int = 2, seed: int = 3) -> Rows:
     x, y = rng.random(rows), rng.random(rows)
     which = ((x > 0.5).astype(int) + (y > 0.5) * (1 if classes == 2 else 2)) % classes
     sky = np.where(rng.random(rows) < 0.3, which, rng.integers(0, 4, rows))
-    out: Rows = {"x": x.tolist(), "y": y.tolist(), "sky": [f"s{k}" for k in sky], "noise": rng.normal(size=rows).tolist()}
+    out: Rows = {
+        "x": x.tolist(),
+        "y": y.tolist(),
+        "sky": [f"s{k}" for k in sky],
+        "noise": rng.normal(size=rows).tolist(),
+    }
     for name in ("sky", "noise"):
         gone = rng.random(rows) < 0.1
         out[name] = [None if g else v for g, v in zip(gone, out[name], strict=True)]
@@ -120,4 +125,6 @@ def test_classes_and_attributes_that_say_nothing() -> None:
 def test_most_rows_are_those_with_the_smallest_hashes() -> None:
     model = likely.fit(board(), "t", likely.Forest(trees=5, most_rows=200))
     assert any("Learned from 200 of the different rows" in note for note in model.notes)
-    assert model.posterior({}).matrix[0].tolist() == pytest.approx([np.mean([t == c for t in board()["t"]]) for c in ("c0", "c1")])
+    assert model.posterior({}).matrix[0].tolist() == pytest.approx(
+        [np.mean([t == c for t in board()["t"]]) for c in ("c0", "c1")]
+    )

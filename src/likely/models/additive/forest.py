@@ -56,7 +56,7 @@ class Forest(Settings):
     64
     """
 
-    trees: int = setting(100, "Trees.", at_least=1, at_most=10_000, whole=True)
+    trees: int = setting(100, "Trees.", at_least=1, at_most=1_000, whole=True)
     leaves: int = setting(64, "Leaves of a tree at most.", at_least=2, at_most=256, whole=True)
     m_estimate: float = setting(
         0.1, "Rows that every leaf has besides its own, in classes as all rows have them (m-estimate).", above=0

@@ -77,10 +77,10 @@ def grow_trees(
     axis, below = np.full((trees, nodes), -1, np.int32), np.zeros((trees, nodes), np.int32)
     left, sums = np.zeros((trees, nodes, CODES), np.uint8), np.zeros((trees, nodes, classes), np.int64)
     many = np.empty(trees, np.int64)
+    codes, units = np.ascontiguousarray(rows.codes.T), np.rint(np.ldexp(rows.weight, digits)).astype(np.int64)
+    keys, tried = hash_places(seed, 0, trees), math.isqrt(attributes - 1) + 1
     grow_forest(
-        np.ascontiguousarray(rows.codes.T), rows.group, np.rint(np.ldexp(rows.weight, digits)).astype(np.int64), sizes - 1,
-        ordered, hash_places(seed, 0, trees), leaves, math.isqrt(attributes - 1) + 1, *room,
-        axis, below, left, sums, many,
+        codes, rows.group, units, sizes - 1, ordered, keys, leaves, tried, *room, axis, below, left, sums, many
     )  # fmt: skip
     grown = np.arange(nodes) < many[:, None]
     roots = np.cumsum(many) - many
@@ -100,7 +100,7 @@ def _mix(key: int, place: int) -> int:
     z = key + np.uint64(place) * STEP
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+    return z ^ (z >> np.uint64(31))  # type: ignore[return-value]
 
 
 @inner
@@ -112,16 +112,16 @@ def _pick(bits: int, many: int) -> int:
 @inner
 def _cut_ordered(codes: Bytes, j: int, missing: int, key: int, start: int, stop: int, room: GrowthRoom) -> bool:
     """A cut between the least and the greatest code among the rows, into `room.mask`; False where they are one."""
-    low, high, row = 255, 0, np.uint64(j)
+    low, high, row = np.int64(255), np.int64(0), np.uint64(j)
     for i in range(np.uint64(start), np.uint64(stop)):
         c = np.int64(codes[row, np.uint64(room.rows[i])])
         low = min(low, c)
-        high = max(high, c if c < missing else 0)
+        high = max(high, c if c < missing else np.int64(0))
     if high <= low:
         return False
     last = low + _pick(_mix(key, 1), high - low)
-    for c in range(CODES):
-        room.mask[c] = 1 if c <= last else 0
+    for b in range(CODES):
+        room.mask[b] = 1 if b <= last else 0
     return True
 
 
@@ -177,7 +177,7 @@ def _weigh_sides(
     for k in range(classes):
         a, b = np.float64(sides[k]), np.float64(sides[classes + k])
         gain += a * (a / one) + b * (b / two) - (a + b) * ((a + b) / (one + two))
-    return max(gain, 0.0)  # type: ignore[no-any-return]
+    return max(gain, 0.0)
 
 
 @inner
