@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # what type checkers see; at run time a name is imported when
 
     # What learns
     from likely.models.additive.additive import Additive as Additive
+    from likely.models.additive.forest import Forest as Forest
     from likely.models.naive.naive import NaiveBayes as NaiveBayes
     from likely.models.naive.tuned import TunedNaiveBayes as TunedNaiveBayes
     from likely.models.dependence.tree import TreeAugmented as TreeAugmented

@@ -18,6 +18,7 @@ EXPECTED = [
     "Auto",
     "TunedNaiveBayes",
     "LinearDiscriminant",
+    "Forest",
     "FullBayes",
     "Density",
     "Decision",

@@ -11,15 +11,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STATED = {
-    "lines": 79_450,
-    "files": 314,
-    "classes": 636,
+    "lines": 79_960,
+    "files": 316,
+    "classes": 640,
     "class names with several meanings": 10,
     "classes derived from Model": 0,
     "files that name least_count": 3,
     "files that name OneRule": 3,
     "tests that import inner modules": 96,
-    "words in docs": 77_200,
+    "words in docs": 77_850,
     "decision records": 48,
 }
 SLACK = 0.99

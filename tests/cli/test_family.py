@@ -22,6 +22,7 @@ SETTINGS = {
     "OneDependence": ["minimum=2"],
     "LeastSquares": ["mode=pairwise"],
     "Additive": ["order=3", "rate=0.2"],
+    "Forest": ["trees=9", "leaves=8"],
     "Logistic": ["ridge=0.5"],
     "TextLogistic": ["ridge=0.5"],
     "Neighbors": ["k=3", "distance='city-block'"],
@@ -40,7 +41,7 @@ OF_MEMBERS = ("Mixture", "Gibbs", "Pool")
 CHOOSING = ("Auto", "TunedNaiveBayes")
 """Their spec is what they chose."""
 GENERATIVE = ("OneRule", "NaiveBayes", "FullBayes", "LinearDiscriminant", "TreeAugmented", "OneDependence", "Density")
-SEARCHED = ("Additive", "Logistic", "Gibbs")
+SEARCHED = ("Additive", "Forest", "Logistic", "Gibbs")
 """What rows taught them cannot be derived from a summary."""
 UGLY = (
     '"a""b","c\nd",😀=x,[bold]x[/bold],"y\n=",\u202eevil,#=\'1\'\n'

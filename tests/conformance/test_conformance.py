@@ -90,6 +90,7 @@ LEARNERS: dict[str, likely.NaiveBayes | Any] = {
     "duels": likely.LeastSquares(mode="pairwise"),
     "tree": likely.TreeAugmented(),
     "additive": likely.Additive(rounds=20),
+    "forest": likely.Forest(trees=5, leaves=12),
     "logistic, bins": likely.Logistic(ridge=0.1, numbers="binned"),
     "bins, cooled": likely.NaiveBayes(numbers="binned", temperature=0.5),
     "logistic, squares": likely.Logistic(ridge=0.1, numbers="squares"),
@@ -118,12 +119,14 @@ LEARNERS: dict[str, likely.NaiveBayes | Any] = {
             likely.Logistic(numbers="binned", ridge=3.0),
             likely.Additive(order=2, rounds=30),
             likely.Additive(order="any", rounds=30),
+            likely.Forest(trees=5, leaves=12),
         ),
-        weights=(0.3, 0.4, 0.5, 0.35),
+        weights=(0.3, 0.4, 0.5, 0.35, 0.4),
     ),
 }
 SUMS = {
     "additive",
+    "forest",
     "logistic, bins",
     "logistic, bins, gaps",
     "bins, cooled",

@@ -26,6 +26,7 @@ OTHERS: dict[str, Any] = {
     "tuned": likely.TunedNaiveBayes(),
     "words": likely.TextLogistic(),
     "additive, all sets": likely.Additive(order="any", rounds=30),
+    "forest": likely.Forest(trees=9),
     "additive, pairs": likely.Additive(order=2, rounds=30),
 }
 EVERYONE = {**LEARNERS, **OTHERS}

@@ -55,6 +55,7 @@ LEARNERS = [
     likely.Additive(order=2),
     likely.Additive(order=3),
     likely.Additive(order=2, missing="level"),
+    likely.Forest(trees=3),
     likely.OneRule(),
 ]
 

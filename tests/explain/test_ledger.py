@@ -34,11 +34,12 @@ SETTINGS: dict[str, list[Any]] = {
     "LinearDiscriminant": [likely.LinearDiscriminant()],
     "Density": [likely.Density()],
     "Additive": [likely.Additive(order=1), likely.Additive(least=0), likely.Additive(order="any", least=0)],
+    "Forest": [likely.Forest(trees=9, leaves=8)],
     "Auto": [likely.Auto(members=("NaiveBayes", "TreeAugmented", "LinearDiscriminant"), parts=2)],
     "TunedNaiveBayes": [likely.TunedNaiveBayes(parts=2)],
 }
 ADDITIVE = {"NaiveBayes", "Prior", "LinearDiscriminant", "TreeAugmented", "Logistic", "TunedNaiveBayes", "OneRule"}
-ADDITIVE |= {"Additive", "TextLogistic"}
+ADDITIVE |= {"Additive", "Forest", "TextLogistic"}
 CASES = [(name, learner) for name in LEARNERS for learner in SETTINGS.get(name) or [LEARNERS[name]()]]
 
 

@@ -33,6 +33,7 @@ LEARNERS = (
     "LeastSquares",
     "Logistic",
     "Additive",
+    "Forest",
     "Neighbors",
     "Density",
 )

@@ -284,6 +284,7 @@ TYPED = [
     likely.OneRule(),
     likely.Prior(),
     likely.Additive(order=1),
+    likely.Forest(trees=3),
 ]
 
 

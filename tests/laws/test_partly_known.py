@@ -25,6 +25,7 @@ LEARNERS: dict[str, Any] = {
     "default": likely.Auto(),
     "additive": likely.Additive(),
     "additive, pairs": likely.Additive(order=2),
+    "forest": likely.Forest(),
     "logistic": likely.Logistic(),
     "logistic, bins": likely.Logistic(numbers="binned"),
     "pool": likely.Pool((likely.Additive(order=1), likely.Logistic(numbers="binned"), likely.NaiveBayes())),

@@ -35,6 +35,7 @@ LEARNERS: dict[str, Any] = {
     "LeastSquares": likely.LeastSquares(),
     "Logistic": likely.Logistic(),
     "Additive": likely.Additive(least=0),
+    "Forest": likely.Forest(trees=5),
     "Neighbors": likely.Neighbors(),
 }
 

@@ -45,6 +45,7 @@ LEARNERS: list[tuple[Any, str]] = [
     (likely.Neighbors(k=3, reading="density"), "numbers"),
     (likely.Neighbors(k=50, prior="uniform", pseudo_count=0.5), "mixed"),
     (likely.Additive(), "mixed"),
+    (likely.Forest(trees=9), "mixed"),
     (likely.Auto(), "mixed"),
     (likely.Mixture(members=("NaiveBayes", "OneRule"), weights="held-out"), "mixed"),
     (likely.Gibbs(members=("NaiveBayes", "OneRule"), weights="held-out"), "mixed"),

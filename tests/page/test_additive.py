@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conformance.interacting import KINDS, WIND, additive
+from conformance.interacting import COUNT, KINDS, SKY, TARGET, TYPES, WIND, additive, training
 from conformance.test_conformance import asked
 from page.test_conformance import SCORE, agree, script, told  # noqa: F401
 
+import likely
 from likely.models import shapes
 from likely.portable.describe import portable
 from likely.portable.reading import cells_of, portable_of
@@ -33,6 +34,37 @@ def test_weights_before_pairs_and_sets(script: Any) -> None:  # noqa: F811
         found = script.evaluate(SCORE, [text_of(form), [{n: told(v) for n, v in row.items()} for row in rows]])
         for row, (logs, _) in zip(rows, found, strict=True):
             assert logs == pytest.approx(scores(read, cells_of(read, row)), rel=1e-12, abs=1e-12)
+
+
+LEDGER = """([portable, rows]) => {
+  const { cellsOf, revived, ledgerOf } = globalThis.likelyScript;
+  const form = revived(JSON.parse(portable));
+  return rows.map((row) => ledgerOf(form, cellsOf(form, new Map(Object.entries(row))), 1, 0).entries);
+}"""
+
+
+def test_a_forest_is_told_by_attribute_as_explain_tells_it(watched: Any) -> None:
+    from likely.present.page.writing import bundle
+
+    watched.tab.goto("about:blank")
+    watched.tab.add_script_tag(
+        content=bundle() + "globalThis.likelyScript = { cellsOf, revived, ledgerOf };", type="module"
+    )
+    watched.tab.wait_for_function("globalThis.likelyScript")
+    forest = likely.Forest(trees=9)
+    for learner in (forest, likely.Pool((likely.Additive(order=3, rounds=20), forest), weights=(0.5, 0.6))):
+        for classes in (2, 3):
+            model = likely.fit(training(classes), TARGET, learner, types=TYPES)
+            rows = [{SKY: "sun", COUNT: 1.0, WIND: 11.5, "z": 2.0}, {SKY: "true", WIND: 4.0}, {}]
+            found = watched.tab.evaluate(LEDGER, [text_of(portable(model)), rows])
+            for row, entries in zip(rows, found, strict=True):
+                said = likely.explain(model, row, of=model.classes[1], against=model.classes[0]).entries
+                wanted = {(e.name or None): e.log_ratio for e in said if e.kind in ("prior", "value", "others")}
+                told_ = {entry["name"]: entry["ratio"] for entry in entries}
+                for name, ratio in wanted.items():
+                    assert told_.get(name, 0.0) == pytest.approx(ratio, abs=1e-12), (row, name)
+                if learner is forest:
+                    assert set(told_) <= set(wanted)
 
 
 CHANGES = """([portable, rows]) => {

@@ -143,6 +143,7 @@ OTHERS: dict[str, tuple[Any, tuple[str, ...], float]] = {
     "Logistic, squares": (likely.Logistic(numbers="squares"), tuple(CELLS), 1e-9),
     "Logistic, binned": (likely.Logistic(numbers="binned"), tuple(CELLS), 1e-12),
     "Additive": (likely.Additive(rounds=20, least=0.1), tuple(CELLS), 1e-12),
+    "Forest": (likely.Forest(trees=9, leaves=20), tuple(CELLS), 1e-12),
     "NaiveBayes, temperature": (likely.NaiveBayes(temperature=0.5), tuple(CELLS), 1e-12),
 }
 

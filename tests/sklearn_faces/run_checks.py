@@ -34,6 +34,7 @@ QUICK: dict[str, dict[str, Any]] = {
     "AutoClassifier": {"effort": "quick", "parts": 2},
     "TunedNaiveBayesClassifier": {"parts": 2},
     "AdditiveClassifier": {"rounds": 30},
+    "ForestClassifier": {"trees": 20},
     "PoolClassifier": {"members": ("NaiveBayes", "Logistic"), "parts": 2},
 }
 """Settings for estimators that would otherwise try a whole family, or grow many trees, in each of their checks; a pool

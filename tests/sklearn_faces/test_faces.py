@@ -59,6 +59,7 @@ def made(name: str) -> Any:
         "NaiveBayesClassifier": {"text": likely.Text()},
         "AutoClassifier": {"members": ("Prior", "NaiveBayes"), "parts": 2},
         "AdditiveClassifier": {"rounds": 20},
+        "ForestClassifier": {"trees": 9},
         "PoolClassifier": {"members": ("Prior", "NaiveBayes"), "weights": (0.5, 0.5)},
     }
     return getattr(faces, name)(**said.get(name, {}))

@@ -561,7 +561,7 @@ def test_a_window_whose_pieces_are_not_its_own_is_refused(tmp_path: Path) -> Non
             Window.load(tmp_path / "altered.likely")
 
 
-# Files of Additive that were altered, with a right checksum: what no boosting can have ended in is refused.
+# Files of Additive and Forest that were altered, with a right checksum: what neither can have ended in is refused.
 
 
 def altered(array: Any, place: int, value: float) -> Any:
@@ -573,8 +573,8 @@ def altered(array: Any, place: int, value: float) -> Any:
 
 @cache
 def content(order: Any) -> bytes:
-    model = likely.fit(table(), "t", likely.Additive(order=order))
-    return model.to_bytes()
+    learner = likely.Forest(trees=5) if order == "forest" else likely.Additive(order=order)
+    return likely.fit(table(), "t", learner).to_bytes()
 
 
 def pair(**changes: Callable[[Any], Any]) -> Callable[[Tree], object]:
@@ -583,6 +583,10 @@ def pair(**changes: Callable[[Any], Any]) -> Callable[[Tree], object]:
 
 def trees(**changes: Callable[[Any], Any]) -> Callable[[Tree], object]:
     return lambda f: f["sets"][0].update({name: change(f["sets"][0][name]) for name, change in changes.items()})
+
+
+def forest(**changes: Callable[[Any], Any]) -> Callable[[Tree], object]:
+    return lambda f: f.update({name: change(f[name]) for name, change in changes.items()})
 
 
 def curve(change: Callable[[Any], Any]) -> Callable[[Tree], object]:
@@ -613,6 +617,15 @@ CASES: dict[str, tuple[Any, Callable[[Tree], object]]] = {
     "masks less": ("any", trees(left=lambda m: m[1:])),
     "leaves that are none": ("any", trees(values=lambda v: altered(v, 0, np.inf))),
     "a set of two": ("any", trees(at=lambda a: a[:2])),
+    "a forest that goes in circles": ("forest", forest(below=lambda b: b * 0)),
+    "a forest of other attributes": ("forest", forest(axis=lambda a: a + 7)),
+    "a forest without roots": ("forest", forest(roots=lambda r: r[:0])),
+    "a forest whose roots say something": ("forest", forest(values=lambda v: altered(v, 0, 0.5))),
+    "a forest that says no number": ("forest", forest(values=lambda v: altered(v, -1, np.nan))),
+    "a forest of other classes": ("forest", forest(values=lambda v: v[:, :1])),
+    "masks of a forest less": ("forest", forest(left=lambda m: m[1:])),
+    "strengths of a forest less": ("forest", forest(strengths=lambda s: s[1:])),
+    "strengths of a forest below none": ("forest", forest(strengths=lambda s: altered(s, 0, -1.0))),
 }
 
 
@@ -626,7 +639,7 @@ def test_what_cannot_be_is_refused(what: str, tmp_path: Path) -> None:
         likely.load(tmp_path / "m.likely")
 
 
-@pytest.mark.parametrize("order", [2, "any"])
+@pytest.mark.parametrize("order", [2, "any", "forest"])
 def test_as_it_was_it_is_read(order: Any, tmp_path: Path) -> None:
     (tmp_path / "m.likely").write_bytes(state.dump(state.parse(content(order), "m.likely")))
     assert likely.load(tmp_path / "m.likely").to_bytes() == content(order)

@@ -299,3 +299,28 @@ def add_trees(
                     room[k] += values[n, k]
             for k in range(room.size):
                 out[at, i, k] += room[k]
+
+
+@kernel("i4[][], i4[], i4[], i4[], u1[][], f8[][], f8[][][]")
+def share_trees(
+    codes: Ints,
+    roots: Ints,
+    axis: Ints,
+    below: Ints,
+    left: NDArray[np.uint8],
+    values: Floats,
+    out: Floats,
+) -> None:
+    """out[i, j] += what row i's way down each tree changes at the nodes that axis j parts; it ends as in add_trees."""
+    for i in range(np.uint64(codes.shape[0])):
+        for t in range(roots.size):
+            n = np.uint64(roots[t])
+            while axis[n] >= 0:
+                j = np.uint64(axis[n])
+                c = codes[i, j]
+                if c < 0:
+                    break
+                to = np.uint64(below[n]) + (np.uint64(0) if left[n, np.uint64(c)] else np.uint64(1))
+                for k in range(out.shape[2]):
+                    out[i, j, k] += values[to, k] - values[n, k]
+                n = to

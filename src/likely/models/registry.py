@@ -53,6 +53,7 @@ FAMILY = {
         "text_logistic.learner", "logistic regression on words", "TextLogisticClassifier", (*EXPORTS, "updates")
     ),
     "Additive": Registration("additive.additive", "additive boosting", "AdditiveClassifier", ("updates",)),
+    "Forest": Registration("additive.forest", "random forest", "ForestClassifier", ("updates",)),
     "Neighbors": Registration(
         "neighbors.neighbors", "neighbour voting", "NeighborsClassifier", (*EXPORTS, "explaining")
     ),

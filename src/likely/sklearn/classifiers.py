@@ -114,6 +114,17 @@ class AdditiveClassifier(LearnerClassifier, learner=likely.Additive):
     _generative = False
 
 
+class ForestClassifier(LearnerClassifier, learner=likely.Forest):
+    """The averaged evidence of extremely randomised trees, as `likely.Forest`.
+
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0], [0.0, 0.0], [1.0, 1.0]] * 20, ["odd", "odd", "even", "even"] * 20
+    >>> ForestClassifier(trees=10).fit(X, y).predict([[1.0, 0.0]])
+    array(['odd'], dtype='<U4')
+    """
+
+    _generative = False
+
+
 class TextLogisticClassifier(LearnerClassifier, learner=likely.TextLogistic, tokens=True):
     """Logistic regression over words, pooled with naive Bayes, as `likely.TextLogistic`.
 

@@ -214,7 +214,8 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Evidence
         name, term = line.name, line.parts[-1].term
         if isinstance(term, WordWeights):
             by_attribute[name] = _of_text([(part.term, part.power) for part in line.parts], logs, row)
-        elif isinstance(term, (PairTable, TreeSum)):  # what several say beyond what each says by itself
+        elif isinstance(term, (PairTable, TreeSum)) and line.parts[-1].share is None:
+            # What several say beyond what each says by itself.
             in_sets.update(term.names)
             if averaged and any(row.states[name] != "known" for name in term.names):
                 for one in term.names:  # what they say is in the line of others, but for what is said of one alone
@@ -263,7 +264,11 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Evidence
 
 def _alone(model: Model, row: QueryRow, lines: Sequence[Line]) -> dict[tuple[int, str], Floats]:
     """What each larger set says of each of its attributes alone, against knowing none: by line and attribute."""
-    larger = {k: line for k, line in enumerate(lines) if line.parts and isinstance(line.parts[-1].term, TreeSum)}
+    larger = {
+        k: line
+        for k, line in enumerate(lines)
+        if line.parts and line.parts[-1].share is None and isinstance(line.parts[-1].term, TreeSum)
+    }
     in_sets = {name for line in larger.values() for name in line.parts[-1].term.names}
     names = [name for name in row.states if name in in_sets and row.cells.get(name) is not None]
     if not names:

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.machinery.arrays import Bools, Floats, Ints
+from likely.machinery.arrays import Bools, Floats
 from likely.models.additive.anova import DECIMALS, Anova, decompose, measure_terms
 from likely.models.additive.boosting import Recipe, TreeArrays, boost, score_parts
 from likely.models.additive.coding import (
     MOST_CODES,
-    CodedParts,
     CodedRows,
     Coding,
     check_curves,
+    code_rows,
     coding_of,
     count_rows,
     curve_axis,
@@ -161,7 +161,7 @@ class Additive(Settings):
         known = int((summary.total.floats() > 0).sum())
         if known < 2 or not coding.axes:
             return additive_model(self, coding, empty_terms(coding), {}, {}, ())
-        (parts,) = yield Sweep(_code_rows, (coding, self.most_rows))
+        (parts,) = yield Sweep(code_rows, (coding, self.most_rows))
         return self.model_of(coding, parts.joined())
 
     def restore(self, summary: Summary, found: State) -> Model:
@@ -283,11 +283,6 @@ class Additive(Settings):
         some = rows.take(slice(0, MEASURED))
         strengths = measure_terms(anova, coding.as_told(some.codes), some.weight, np.isfinite(log_prior))
         return additive_model(self, coding, anova, facts, strengths, notes)
-
-
-def _code_rows(coding: Coding, most: int, batch: Batch, group: Ints, weight: Floats) -> tuple[CodedParts]:
-    """The rows of a batch as codes."""
-    return (CodedParts((CodedRows.of(coding, batch, group, weight, most),)),)
 
 
 def empty_terms(coding: Coding) -> Anova:

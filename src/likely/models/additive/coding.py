@@ -235,6 +235,11 @@ class CodedParts:
         ).tallied()
 
 
+def code_rows(coding: Coding, most: int, batch: Batch, group: Groups, weight: Floats) -> tuple[CodedParts]:
+    """The rows of a batch as codes."""
+    return (CodedParts((CodedRows.of(coding, batch, group, weight, most),)),)
+
+
 # Curves given by hand: what an attribute says is not learned but known. Checks them, and makes tables of them.
 
 FORM = '{"age": {"starts": [30, 50], ">50K": [-1.0, 0.2, 0.6]}} or {"sex": {"levels": ["f", "m"], ">50K": [-0.2, 0.2]}}'

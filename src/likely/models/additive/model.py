@@ -41,17 +41,20 @@ def anova_state(anova: Anova) -> State:
             for at, pair in sorted(anova.pairs.items())
         ],
         "sets": [
-            {
-                "at": np.array(at, np.int64),
-                "roots": t.roots,
-                "axis": t.axis,
-                "below": t.below,
-                "left": np.packbits(t.left, axis=1),
-                "values": t.values,
-            }
-            for at, t in sorted(anova.sets.items())
+            {"at": np.array(at, np.int64), **trees_state(trees)} for at, trees in sorted(anova.sets.items())
         ],
     }  # fmt: skip
+
+
+def trees_state(trees: TreeSet) -> State:
+    """Trees as arrays, their masks by bits."""
+    return {
+        "roots": trees.roots,
+        "axis": trees.axis,
+        "below": trees.below,
+        "left": np.packbits(trees.left, axis=1),
+        "values": trees.values,
+    }
 
 
 def _small(cells: NDArray[np.int32]) -> NDArray[np.uint8]:
@@ -74,7 +77,7 @@ def read_anova(found: State, sizes: Sequence[int], classes: int) -> Anova:
     for one in _listed(found["sets"]):
         at = _places(one["at"], len(sizes))
         require(len(at) > 2 and at not in sets, "a set has more than two attributes, and no two sets the same")
-        sets[at] = _trees(one, len(at), classes)
+        sets[at] = read_trees(one, len(at), classes)
     return Anova(np.zeros(classes), tables, pairs, sets)
 
 
@@ -110,7 +113,8 @@ def _cells(value: object, size: int) -> NDArray[np.int32]:
     return cells.astype(np.int32)
 
 
-def _trees(one: State, axes: int, classes: int) -> TreeSet:
+def read_trees(one: State, axes: int, classes: int) -> TreeSet:
+    """Trees of a file over so many attributes; what cannot be is refused."""
     axis, below, roots = (read_wholes(one[name], 1, name) for name in ("axis", "below", "roots"))
     nodes = np.arange(len(axis))
     require(len(below) == len(axis) and len(roots), "trees have nodes")

@@ -155,11 +155,32 @@ class TreeSum:
     """(nodes, 256): 1 where a code goes to the first child; after an axis's codes comes that of a missing cell."""
     values: Floats
     """(nodes, classes)"""
+    apart: bool = False
+    """Whether what it says is told attribute by attribute: what each node of a path changes belongs to the attribute
+    that parted the one above. Roots say nothing then."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """The attributes that it covers."""
         return tuple(axis.name for axis in self.axes)
+
+    @property
+    def share_names(self) -> tuple[str, ...]:
+        """The attributes, where it is told one by one."""
+        return self.names if self.apart else ()
+
+    adds_up: ClassVar[bool] = False
+
+    def shares(self, batch: Batch) -> Floats:
+        """What the nodes below those that an attribute parts change on the paths of a row, (attributes, rows, classes).
+
+        Leaf less root is the sum of these changes, but for rounding.
+        """
+        codes = np.stack([axis.codes(batch.cells[axis.name]) for axis in self.axes], axis=1)
+        out = np.zeros((batch.rows, len(self.axes), self.values.shape[1]))
+        nodes = self.axis, self.below, self.left, self.values
+        kernels.share_trees(np.ascontiguousarray(codes, np.int32), self.roots, *nodes, out)
+        return out.transpose(1, 0, 2)
 
     def exhibits(self, classes: tuple[str, ...]) -> tuple[Exhibit, ...]:
         """None of its own."""

@@ -344,5 +344,10 @@ class Completed(Score):
 def read_by(line: Line) -> Sequence[str]:
     """The attributes without which a line says nothing: its own, or all that it takes together."""
     sets = (PairTable, TreeSum, JointTable, MultivariateNormal, Block)
-    together = [name for part in line.parts if isinstance(part.term, sets) for name in part.term.names]
+    together = [
+        name
+        for part in line.parts
+        if isinstance(part.term, sets) and not (isinstance(part.term, TreeSum) and part.share is not None)
+        for name in part.term.names
+    ]
     return together or [line.name]

@@ -120,7 +120,7 @@ export function pair(term, cells, size) {
 }
 
 // What a table of each class has at a place; that of the first of two is the negative where it is left out.
-function byClass(columns, place) {
+export function byClass(columns, place) {
   const found = columns.map((column) => column[place]);
   return found.length === 1 ? [-found[0], found[0]] : found;
 }

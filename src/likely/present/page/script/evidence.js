@@ -2,7 +2,7 @@
 // Knows the portable form; no page. The same as likely.explain, decide, ask and counterfactual (tests/page).
 
 import { unknownIn } from "./completion.js";
-import { codeOn } from "./jointly.js";
+import { binOf, byClass, codeOn } from "./jointly.js";
 import { added, logSum, TIE } from "./logs.js";
 import { dateLabel, MISSING, numberLabel, UNSEEN } from "./reading.js";
 import {
@@ -86,6 +86,7 @@ function blank(portable) {
 
 const isSet = (term) => (term.form === "PowerTerm" ? isSet(term.inner) : term.form === "PairTerm" || term.form === "TreesTerm");
 const isJoint = (term) => (term.form === "PowerTerm" ? isJoint(term.inner) : term.form === "TableTerm" || term.form === "CovarianceTerm");
+const isForest = (term) => (term.form === "PowerTerm" ? isForest(term.inner) : term.form === "TreesTerm" && term.apart === true);
 const axesOf = (term) => (term.form === "PowerTerm" ? axesOf(term.inner) : term.axes);
 
 // What a set of attributes says of one of them alone, against knowing none; pairs say nothing of one alone.
@@ -94,6 +95,24 @@ function aloneIn(term, name, cell, portable, size) {
   const [[, none]] = partsOf(term, nothing, portable, size);
   const [[, one]] = partsOf(term, nothing.set(name, cell), portable, size);
   return one.map((v, k) => v - none[k]);
+}
+
+// What the trees of a forest say, by attribute: what each node of a path changes is that of the attribute that parted the
+// one above.
+function pathShares(term, cells, size) {
+  if (term.form === "PowerTerm") return pathShares(term.inner, cells, size).map(([name, own]) => [name, own.map((v) => term.weight * v)]);
+  const codes = term.axes.map((axis) => codeOn(axis, cells));
+  const out = term.axes.map(() => new Array(size).fill(0));
+  for (const root of term.roots) {
+    let node = root;
+    while (term.axis[node] >= 0 && codes[term.axis[node]] >= 0) {
+      const axis = term.axis[node];
+      const before = byClass(term.values, node);
+      node = term.below[node] + (binOf(term.turns[node], codes[axis]) % 2);
+      out[axis] = byClass(term.values, node).map((v, k) => out[axis][k] + (v - before[k]));
+    }
+  }
+  return term.axes.map((axis, k) => [axis.attribute, out[k]]);
 }
 
 // What a value says by itself, a log for each class: its own term, and what larger sets say of it alone.
@@ -120,7 +139,10 @@ function together(form, cells, portable, gone) {
   for (const [name, logs] of termsOf({ ...form, terms: single }, cells, portable)) {
     add(name, gone.includes(name) || silent.has(name) ? logs.map(() => 0) : logs);
   }
-  for (const term of form.terms.filter(isSet)) {
+  for (const term of form.terms.filter(isForest)) {
+    for (const [name, own] of pathShares(term, cells, size)) if (!gone.includes(name) && own.some((v) => v !== 0)) add(name, own);
+  }
+  for (const term of form.terms.filter((term) => isSet(term) && !isForest(term))) {
     if (!told(readBy(term))) {
       for (const one of readBy(term).filter((name) => !gone.includes(name))) {
         const own = aloneIn(term, one, cells.get(one), portable, size);
