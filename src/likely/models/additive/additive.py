@@ -23,7 +23,6 @@ from likely.models.additive.coding import (
     check_curves,
     code_rows,
     coding_of,
-    count_rows,
     curve_axis,
     curve_table,
     with_base,
@@ -51,9 +50,6 @@ if TYPE_CHECKING:
 MOST_BYTES = 1 << 30
 """What the histograms of a tree may take up; where there are very many columns, they have fewer bins."""
 LEAST_CODES = 4
-MANY_ROWS = 10_000
-"""Rows from which on trees may have more leaves. (On 19 small sets of KEEL and ARFF log loss is 3 % lower with 8 than
-with 16, and that of order 1 5 % lower with 4, at twice the rate.)"""
 MEASURED = 1 << 12
 """Rows on which the strengths of terms are measured at most: those with the smallest hashes."""
 
@@ -84,8 +80,8 @@ class Additive(Settings):
     (functional ANOVA). Gradients are rounded to whole multiples of a fixed unit and summed exactly: no order of rows,
     batches or threads changes a bit.
 
-    >>> Additive(order=3).rounds
-    1000
+    >>> Additive(order=3).leaves
+    16
     """
 
     order: int | Literal["any"] = setting(
@@ -105,20 +101,12 @@ class Additive(Settings):
     rate: float | None = setting(
         None,
         "What each tree's step is multiplied by: smaller is more careful and takes longer. After 300 trees it grows "
-        "by a 300th of itself with each. None: 0.1 for two classes, 0.2 for more, of which a tree serves all at once; "
-        "twice that for order 1.",
+        "by a 300th of itself with each. None: 0.1 for two classes, 0.2 for more, of which a tree serves all at once.",
         above=0,
         at_most=1,
         optional=True,
     )
-    leaves: int | None = setting(
-        None,
-        "Leaves of a tree at most. None: 4 for order 1, else 8, and 16 from 10,000 rows on.",
-        at_least=2,
-        at_most=256,
-        whole=True,
-        optional=True,
-    )
+    leaves: int = setting(16, "Leaves of a tree at most.", at_least=2, at_most=256, whole=True)
     ridge: float = setting(1.0, "Ridge penalty on the values of leaves, in rows without evidence.", above=0)
     least: float = setting(
         1.0, "The least curvature of a leaf: that of four rows of which nothing is known is 1.", at_least=0
@@ -178,18 +166,13 @@ class Additive(Settings):
         classes = len(summary.classes)
         scores = padded(classes if classes > 2 else 1)
         columns = max(len(summary.schema.attributes), 1)
-        fits = MOST_BYTES // (8 * scores * self._most_leaves(summary) * columns)
+        fits = MOST_BYTES // (8 * scores * self.leaves * columns)
         schema = summary.schema
         for name in self.curves:
             if schema[name].role != "attribute":
                 raise SettingError(f"{shown(name)} is not an attribute, so it can have no curve.")
         given = {name: curve_axis(name, curve, summary) for name, curve in self.curves.items()}
         return coding_of(summary, max(LEAST_CODES, min(self.bins, fits)), self.missing == "level", given)
-
-    def _most_leaves(self, summary: Summary) -> int:
-        if self.leaves is not None:
-            return self.leaves
-        return 4 if self.order == 1 else 8 if count_rows(summary) < MANY_ROWS else 16
 
     def _check(self, coding: Coding) -> None:
         """Refuse names of no attribute, and curves that cannot be told to rise."""
@@ -227,8 +210,8 @@ class Additive(Settings):
             apart=apart,
             start=start,
             order=count if self.order == "any" else int(self.order),
-            leaves=self._most_leaves(coding.summary),
-            rate=(0.1 if len(start) == 1 else 0.2) * (2 if self.order == 1 else 1) if self.rate is None else self.rate,
+            leaves=self.leaves,
+            rate=(0.1 if len(start) == 1 else 0.2) if self.rate is None else self.rate,
             ridge=self.ridge,
             least=self.least,
             rounds=self.rounds,

@@ -72,11 +72,6 @@ class Coding:
         return np.where(own == silent, np.int32(-1), own)
 
 
-def count_rows(summary: Summary) -> int:
-    """A row of weight two is the row twice; weights that are shares of one row do not make rows fewer."""
-    return max(summary.rows, int(summary.total.floats().sum()))
-
-
 def coding_of(summary: Summary, most: int, missing: bool, given: Mapping[str, Axis] | None = None) -> Coding:
     """The codes of all attributes but texts, with at most `most` bins or levels for each.
 
@@ -84,7 +79,9 @@ def coding_of(summary: Summary, most: int, missing: bool, given: Mapping[str, Ax
     """
     axes: list[Axis] = []
     ordered: list[bool] = []
-    bins = min(most, max(LEAST_BINS, count_rows(summary) // ROWS_A_BIN))
+    # A row of weight two is the row twice; weights that are shares of one row do not make rows fewer.
+    rows = max(summary.rows, int(summary.total.floats().sum()))
+    bins = min(most, max(LEAST_BINS, rows // ROWS_A_BIN))
     for column in summary.schema.attributes:
         statistic = summary.columns[column.name]
         if given and column.name in given:
