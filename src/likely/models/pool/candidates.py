@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from likely.errors import SettingError, shown
 from likely.models.additive.additive import Additive
+from likely.models.additive.forest import Forest
 from likely.models.contracts import Learner, Model
 from likely.models.dependence.one_dependence import OneDependence
 from likely.models.dependence.tree import TreeAugmented
@@ -31,7 +32,8 @@ Effort = Literal["quick", "normal", "best"]
 Purpose = Literal["sql", "onnx", "pmml", "updates", "explaining"]
 
 MOST_NEAR = 20_000
-"""Rows up to which neighbours are tried: beyond, looking for them takes longer than all the rest."""
+"""Rows up to which those that speak for what is near by (a forest, neighbours) are tried: beyond, boosting finds the
+same, and neighbours take longer than all the rest."""
 MOST_WORK = {"quick": 30_000_000, "normal": 30_000_000, "best": 200_000_000}
 """Rows times columns times classes up to which a logistic regression is tried: each sweep multiplies them all."""
 MOST_LINKED = 150
@@ -119,6 +121,8 @@ def _family(summary: Summary, effort: Effort, purposes: Collection[Purpose]) -> 
     elif linked and len(numbers) > 1:
         out.append(NaiveBayes(blocks=(tuple(numbers),)))
     orders = ORDERS[effort]
+    if effort != "quick" and rows <= MOST_NEAR:
+        out.append(Forest())
     out += [Additive(order=order) for order in orders if order == "any" or order <= count]
     if effort == "best":
         if numbers:
