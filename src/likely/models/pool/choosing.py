@@ -127,11 +127,8 @@ def _figure(kept: object) -> float:
 LEAST_SCORED = 100
 """Held-out rows that are scored, however many candidates and classes there are."""
 FARTHEST = 1e9
-"""What a member says counts as it is while weights are found, as it will when rows are asked about; only impossible
-is taken as this many nats."""
-OUTLYING = 50.0
-"""Nats by which a member, times its weight, sets classes apart in a row that is an outlier to it: the normal density of
-a class may put one row beyond all measure."""
+"""What a member says in a pool, where it is bounded (shapes/bounds.py), counts as it is while weights are found: so
+many nats are never said."""
 WORTH, WORTH_A_ROW = 2.0, 3e-4
 """Nats, over all held-out rows and for each of them, that a member must be worth beside the others: else it is left
 out, as nobody would see the difference."""
@@ -172,14 +169,14 @@ def choose_members(
     # The held-out rows whose class the other parts know; where there are many, those with the smallest hashes.
     places = np.flatnonzero(parts.known)[: most_scored(len(candidates) * len(summary.classes), LEAST_SCORED)]
 
-    def tried(learner: Learner) -> tuple[Floats, Learner] | LikelyError:
-        return attempt(lambda own: parts.evidence(own, places), learner)
+    def tried(learner: Learner, bounded: bool) -> tuple[Floats, Learner] | LikelyError:
+        return attempt(lambda own: parts.evidence(own, places, bounded), learner)
 
     titles, tell = learner_titles(candidates), teller()
 
     def try_candidate(h: int) -> tuple[Floats, Learner] | LikelyError:
         tell(f"Trying {titles[h]}: {h + 1} of {len(candidates)}")
-        return tried(candidates[h])
+        return tried(candidates[h], bounded=True)
 
     open_to = [h for h in range(len(candidates)) if h not in refused]
     found: dict[int, tuple[Floats, Learner]] = {}
@@ -196,9 +193,7 @@ def choose_members(
     evidence = tell_apart(np.stack(said), FARTHEST) if said else np.zeros((0, len(places), len(summary.classes)))
     others: dict[str, Floats] = {}
     for name, learner in beside.items():
-        # Who is a candidate as well has been tried.
-        same = next((found[h] for h in found if candidates[h] == learner), None)
-        tested = same or tried(learner)
+        tested = tried(learner, bounded=False)  # by itself, also where it is a candidate
         if not isinstance(tested, LikelyError):
             others[name] = tested[0]
     trial = _judge([candidates[h] for h in found], evidence, rows, places, summary, others)
@@ -244,10 +239,6 @@ def _judge(
         mine = side == number
         others_say = _weigh(evidence[:, ~mine], start, truth[~mine], weight[~mine])
         logs[mine] = weighted_logs(evidence[:, mine], start, others_say, FARTHEST)
-        # One outlier decides how far a member is believed, so that weights found without it are those of another pool:
-        # in such rows no member counts for more than in the pool that is made (tests/models/test_announced.py).
-        far = np.flatnonzero(mine)[(others_say[:, None] * -evidence[:, mine].min(axis=2)).max(axis=0) > OUTLYING]
-        logs[far] = weighted_logs(evidence[:, far], start, np.minimum(others_say, weights), FARTHEST)
     share = weight / weight.sum()
     score = float(share @ logs[here, truth])
     hits = float(share @ (first_best(logs) == truth))

@@ -12,6 +12,7 @@ from likely.machinery.arrays import Floats, Ints
 from likely.machinery.threads import teller
 from likely.models.completing import with_references
 from likely.models.contracts import Learner, Learning, Model, Sweep
+from likely.models.factors.bins import value_ranges
 from likely.models.fractions import log_of
 from likely.models.heldout.kept_rows import recode_target, sum_rows
 from likely.models.heldout.search import keep_rows, learn_kept
@@ -31,7 +32,9 @@ from likely.models.shapes import (
     Score,
     Sum,
     TreeSum,
+    bound,
     log_posterior,
+    soften,
     sum_of,
 )
 from likely.sums.summary import Summary
@@ -123,14 +126,14 @@ def scale(term: Any, power: float) -> Powered:
 
 @dataclass(frozen=True, eq=False)
 class Beyond:
-    """What a score says of rows beyond the prior: log P(class | row) - log P(class)."""
+    """What a score says of rows beyond the prior: log P(class | row) - log P(class), with nothing impossible."""
 
     score: Score
     log_prior: Floats
 
     def __call__(self, batch: Batch) -> Floats:
         logs, finite = log_posterior(self.score.scored(batch)[0]), np.isfinite(self.log_prior)
-        return np.where(finite, logs - np.where(finite, self.log_prior, 0.0), logs)
+        return soften(np.where(finite, logs - np.where(finite, self.log_prior, 0.0), logs))
 
 
 # The pool: the evidence of several models, each times its weight, added to one prior. A sum like any of its
@@ -155,6 +158,7 @@ def pool_of(
     needed = frozenset().union(*(member.learner.needs(summary.schema) for member in members))
     prior, weights = prior_quotients(summary, "observed", 0.0), np.asarray(weights, np.float64)
     log_prior, order = log_of(prior), [column.name for column in summary.schema.attributes]
+    ranges = value_ranges(summary)
     strengths: dict[tuple[str, ...], float] = {}
     for member, weight in zip(members, weights.tolist(), strict=True):
         for names, strength in member.strengths.items():  # taken to point the same way
@@ -163,7 +167,7 @@ def pool_of(
     model = Model(
         learner=learner,
         summary=summary.without(summary.more.keys() - needed),
-        score=pool([member.score for member in members], weights.tolist(), log_prior, titles, order),
+        score=pool([bound(member.score, ranges) for member in members], weights.tolist(), log_prior, titles, order),
         prior=prior,
         log_prior=log_prior,
         members=tuple(members),
@@ -220,10 +224,15 @@ def _why_unlasting(titles: Sequence[str], members: Sequence[Model]) -> str:
 def _freeze_pool(model: Model) -> Learner:
     """What was chosen, as settings that choose no more."""
     members = tuple(member.frozen for member in model.members)
-    if len(members) == 1 and model.weights[0] == 1.0:
+    if len(members) == 1 and model.weights[0] == 1.0 and _is_unbounded(model.members[0]):
         return members[0]
     frozen: Learner = build_learner("Pool", {"members": members, "weights": tuple(model.weights.tolist())})
     return frozen
+
+
+def _is_unbounded(member: Model) -> bool:
+    """Whether a member says the same by itself as in a pool."""
+    return bound(member.score, value_ranges(member.summary)) is member.score
 
 
 def _describe_rows(model: Model) -> Model:

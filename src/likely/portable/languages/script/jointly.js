@@ -43,6 +43,8 @@ export function covariance(term, cells) {
   const x = term.attributes.map((name) => cells.get(name));
   const there = x.map((_, k) => k).filter((k) => Number.isFinite(x[k]));
   if (!there.length) return term.mean.map(() => 0);
+  const most = term.most ?? Infinity; // `most` and `ends` are there in pools only
+  if (term.ends) there.forEach((k) => (x[k] = Math.max(Math.min(x[k], term.ends[1][k]), term.ends[0][k])));
   return term.mean.map((mean, c) => {
     const farthest = term.farthest[c];
     const far = there.map(
@@ -63,7 +65,7 @@ export function covariance(term, cells) {
       peak = -(volume + there.reduce((sum, k) => sum + Math.log(term.deviation[c][k]), 0));
     }
     const total = apart.reduce((sum, v) => sum + v * v, 0);
-    return peak - 0.5 * total;
+    return peak - Math.min(0.5 * total, most);
   });
 }
 
