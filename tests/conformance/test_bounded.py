@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import runpy
 import shutil
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,6 @@ from conformance.test_additive import run_javascript
 from conformance.test_conformance import agree, run_onnx
 
 import likely
-from likely.portable import scoring
-from likely.portable.reading import portable_of
 
 CLOSE = 1e-12
 GAPS = {"missing": "level"}  # so that nothing is averaged over: SQL and ONNX answer rows with missing cells too
@@ -60,11 +59,11 @@ def test_nothing_is_certain_far_out(model: likely.Model) -> None:
         assert model.posterior(row).matrix.min() > 1e-60, row
 
 
-def test_plain_python(model: likely.Model) -> None:
-    form = portable_of(likely.export(model, "json"))
+def test_plain_python(model: likely.Model, tmp_path: Path) -> None:
+    likely.export(model, "python", tmp_path / "model.py")
+    said = runpy.run_path(str(tmp_path / "model.py"))
     for row in ROWS:
-        chances = [*scoring.posterior(form, row)]
-        agree(model, row, chances, model.classes[chances.index(max(chances))], CLOSE)
+        agree(model, row, [*said["posterior"](row).values()], said["predict"](row), CLOSE)
 
 
 def test_javascript(model: likely.Model, tmp_path: Path) -> None:
