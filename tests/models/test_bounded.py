@@ -46,6 +46,21 @@ def test_a_normal_density_says_no_more_than_where_the_bound_begins() -> None:
     assert pool.members[0].log_joint(batch).tolist() == alone.log_joint(batch).tolist()
 
 
+@pytest.mark.parametrize(
+    "learner",
+    [
+        likely.NaiveBayes(),
+        likely.NaiveBayes(numbers="kernel"),
+        likely.NaiveBayes(blocks=(("x", "z"),)),
+        likely.FullBayes(),
+    ],
+    ids=repr,
+)
+def test_where_all_is_far_away_the_answer_is_the_prior(learner: Any) -> None:
+    share = table()["y"].count("a") / 200
+    assert chances(pool_of(learner), 1e6, -1e6) == pytest.approx([share, 1 - share], abs=1e-12)
+
+
 def test_a_line_ends_where_training_did() -> None:
     model, data = pool_of(likely.Logistic()), table()
     farthest = max(data["x"], key=lambda v: abs(v - np.mean(data["x"])))

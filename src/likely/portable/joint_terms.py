@@ -65,8 +65,9 @@ def covariance(term: Form, cells: Cells) -> tuple[float, ...]:
             volume = 0.5 * len(places) * math.log(2 * math.pi) + log_root
             peak = -(volume + sum(math.log(term.deviation[c][k]) for k in places))
         total = sum(v * v for v in apart)
-        out.append(peak - min(0.5 * total, limit))
-    return tuple(out)
+        out.append((peak, peak - 0.5 * total))
+    least = min(peak for peak, _ in out) - limit
+    return tuple(max(value, least) for _, value in out)
 
 
 def _whitened(far: Sequence[float], whitening: Sequence[Sequence[float]]) -> list[float]:

@@ -304,11 +304,16 @@ class KernelDensity(Density):
         return Kernels(*own, self.floor)
 
     def bounded(self, nats: float) -> KernelDensity:
-        """The same density, no class of which falls more than so many nats below its largest at a value of training."""
+        """The same density, falling no more than so many nats below the least that is the largest of a class at values
+        of training."""
         values = np.unique(self.points)
         logs = np.zeros((len(values), len(self.peak)))
         self._add_densities(values, logs)
-        return replace(self, floor=logs.max(axis=0, initial=-np.inf) - nats)
+        known = self.moments.known
+        presence = 0.0 if known is None else np.log([float(there) for there, _ in known])
+        top = logs.max(axis=0, initial=-np.inf) - presence
+        level = top[np.isfinite(top)].min(initial=np.inf)
+        return replace(self, floor=np.full(len(top), level if np.isfinite(level) else -np.inf) - nats + presence)
 
     def add_cells(self, cells: NDArray[np.float64], out: NDArray[np.float64]) -> None:
         """Add log P(cell | class) to each row of `out`."""

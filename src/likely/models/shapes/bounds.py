@@ -23,7 +23,7 @@ from likely.models.shapes.joint import Block, JointTable, MultivariateNormal
 from likely.models.shapes.score import Mixture, Normalised, Score, Shifted, Sum
 
 NATS = 25.0
-"""A density of a class falls no more than so many nats below its peak. 10, 25 and 50 were measured and make no
+"""A density falls no more than so many nats below the lowest peak of any class. 10, 25 and 50 were measured and make no
 difference to each other; what costs is having none."""
 TRACE = Fraction(1, 10**11)
 """What a combination of levels counts at least in a joint table without pseudo-counts, in rows: exp(-25) of one."""
@@ -35,10 +35,9 @@ Ranges: TypeAlias = Mapping[str, tuple[float, float]]
 def bound(score: Score, ranges: Ranges) -> Score:
     """The same score, in which no term says more than at the edge of what training had; itself, where none could.
 
-    A normal density of one number counts |x - mean| as no more than sqrt(2 * NATS) deviations, a kernel density falls
-    no more than NATS below its largest value in training, a line counts |z| as no more than the largest in training,
-    and a normal density of several numbers has a limit of distance (`_bound_normal`). What tables call impossible lies
-    NATS below the best class.
+    A density of one number falls no more than NATS below the lowest peak of any class, one of several numbers a little
+    more (`_bound_normal`): the level is the same for all classes, so that far away none is ahead. A line counts |z| as
+    no more than the largest in training. What tables call impossible lies NATS below the best class.
     """
     match score:
         case Sum(terms=terms):
@@ -82,7 +81,7 @@ def bound_term(term: Any, ranges: Ranges) -> Any:
 def _bound_normal(normal: MultivariateNormal, ranges: Ranges) -> MultivariateNormal:
     """Where classes share a covariance, what tells them apart is a line in each number: it ends where training did.
 
-    Else a distance has a limit, the more numbers the farther, as half the squared distance of a row of p numbers from
+    Else the density has a limit, the more numbers the lower, as half the squared distance of a row of p numbers from
     the mean of its own class is p / 2 on average: with a chance of exp(-NATS) at most it exceeds
     p / 2 + sqrt(p * NATS) + NATS (Laurent and Massart 2000).
     """

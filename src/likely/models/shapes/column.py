@@ -266,7 +266,7 @@ class Density(Column):
         return None
 
     def bounded(self, nats: float) -> Density:
-        """The same density, no class of which falls more than so many nats below its peak; here as it is."""
+        """The same density, falling no more than so many nats below the lowest peak of any class; here as it is."""
         return self
 
 
@@ -297,9 +297,14 @@ class Gaussian(Density):
         return self
 
     def bounded(self, nats: float) -> Gaussian:
-        """The same density, |x - mean| counting as no more than sqrt(2 * nats) deviations."""
-        with np.errstate(over="ignore"):
-            return replace(self, farthest=np.minimum(self.farthest, math.sqrt(2 * nats) * self.deviation))
+        """The same density, falling no more than so many nats below the lowest peak of any class.
+
+        The level is that of all classes: where all have come to it, none is ahead.
+        """
+        deviation = self.deviation
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            above = np.log(np.nanmax(deviation, initial=0.0)) - np.log(deviation)
+            return replace(self, farthest=np.fmin(self.farthest, np.sqrt(2 * (nats + above)) * deviation))
 
     def add_cells(self, cells: Floats, out: Floats) -> None:
         """Add log P(cell | class) to each row of `out`."""

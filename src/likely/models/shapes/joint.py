@@ -291,7 +291,7 @@ class MultivariateNormal:
     pooled: bool = False
     """Whether all classes have one covariance: what tells them apart is then a sum over attributes."""
     most: float = math.inf
-    """Half the squared distance of a class counts as no more than so many nats."""
+    """The density falls no more than so many nats below the lowest peak of any class."""
     ends: NDArray[np.float64] | None = None
     """(2, attributes): a number counts as no less and no more than these, where they are there."""
     _parts: dict[bytes, list[tuple[NDArray[np.float64], float]]] = field(default_factory=dict, repr=False)
@@ -354,11 +354,13 @@ class MultivariateNormal:
         for places, rows in patterns(np.isfinite(x)):
             if not len(places):
                 continue
-            part, room, most = np.ascontiguousarray(out[rows]), np.empty(len(places)), np.array([self.most])
+            part, room = np.ascontiguousarray(out[rows]), np.empty(len(places))
             cells = np.ascontiguousarray(x[np.ix_(rows, places)])
-            for k, (whitening, log_volume) in enumerate(self.whitened(places)):
+            each = self.whitened(places)
+            largest = max(log_volume for _, log_volume in each)
+            for k, (whitening, log_volume) in enumerate(each):
                 mean, rate, peak = self.mean[k, places], 1 / self.deviation[k, places], np.array([-log_volume])
-                limits = np.ascontiguousarray(farthest[k, places])
+                limits, most = np.ascontiguousarray(farthest[k, places]), np.array([self.most + (largest - log_volume)])
                 kernels.add_quadratic(cells, mean, rate, limits, whitening, peak, most, room, k, part)
             out[rows] = part
 

@@ -526,8 +526,9 @@ class _Written:
             apart = graph.op("Reshape", apart, graph.constant([-1, len(found), size], np.int64))
             square = graph.op("ReduceSum", graph.op("Mul", apart, apart), graph.constant([2], np.int64), keepdims=0)
             half = graph.op("Mul", square, graph.constant(0.5))
-            half = half if term.most == math.inf else graph.op("Min", half, graph.constant(term.most))
             score = graph.op("Sub", graph.constant([[p.peak[c] for p in found]]), half)
+            if term.most < math.inf:
+                score = graph.op("Max", score, graph.constant([[min(p.peak) - term.most for p in found]]))
             parts.append(graph.op("GatherElements", score, own, axis=1))
         return graph.op("Concat", *parts, axis=1)
 

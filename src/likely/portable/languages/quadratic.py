@@ -69,17 +69,20 @@ class Quadratic:
         return out
 
     def score(self, c: int) -> exp.Expr:
-        """peak - |d @ weights|**2 / 2, of which no more than `most`; nothing where there is no number."""
+        """peak - |d @ weights|**2 / 2, no more than `most` below the lowest peak; nothing where there is no number."""
         squares = []
         for j in range(len(self._x)):
             y = exp.column(f"y{self._name}_{c}_{j}")
             small = exp.Between(this=y, low=number(-TINY), high=number(TINY))
             squares.append(case([(small, number(0.0))], exp.Mul(this=y, expression=y.copy())))
         peaks = [(self._is(place), number(p.peak[c])) for place, p in enumerate(self.patterns) if place]
-        half: exp.Expr = exp.Mul(this=number(0.5), expression=exp.paren(add_up(squares)))
+        half = exp.Mul(this=number(0.5), expression=exp.paren(add_up(squares)))
+        value: exp.Expr = exp.Sub(this=exp.paren(case(peaks)), expression=half)
         if self.term.most < math.inf:
-            half = case([(exp.GT(this=half, expression=number(self.term.most)), number(self.term.most))], half.copy())
-        return case([(self._is(0), number(0.0))], exp.Sub(this=exp.paren(case(peaks)), expression=half))
+            lowest = [(self._is(n), number(min(p.peak) - self.term.most)) for n, p in enumerate(self.patterns) if n]
+            below = exp.LT(this=exp.paren(value), expression=exp.paren(case(lowest)))
+            value = case([(below, exp.paren(case(lowest)))], value.copy())
+        return case([(self._is(0), number(0.0))], value)
 
     def _is(self, place: int) -> exp.Expr:
         return exp.EQ(this=exp.column(self.pattern), expression=exp.Literal.number(place))
