@@ -161,18 +161,24 @@ console.log(JSON.stringify(told.map((row) => [predict(row), Object.values(poster
 
 
 def in_javascript(model: likely.Model, folder: Path) -> None:
-    node = shutil.which("node")
-    if node is None:
+    if shutil.which("node") is None:
         pytest.skip("needs node, and there is none")
+    rows = asked()
+    for row, (prediction, chances) in zip(rows, run_javascript(model, folder, rows), strict=True):
+        agree(model, row, chances, prediction)
+
+
+def run_javascript(
+    model: likely.Model, folder: Path, rows: list[dict[str, Any]]
+) -> list[tuple[str | None, list[float]]]:
+    """For each row what the exported script predicts, and its probabilities."""
     likely.export(model, "javascript", folder / "model.mjs")
     (folder / "run.mjs").write_text(JAVASCRIPT)
-    rows = asked()
     sent = json.dumps([{name: told(v) for name, v in row.items()} for row in rows])
-    words = [node, folder / "run.mjs", (folder / "model.mjs").as_uri()]
+    words = ["node", folder / "run.mjs", (folder / "model.mjs").as_uri()]
     done = subprocess.run(words, input=sent, capture_output=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stderr
-    for row, (prediction, chances) in zip(rows, json.loads(done.stdout), strict=True):
-        agree(model, row, chances, prediction)
+    return json.loads(done.stdout)  # type: ignore[no-any-return]
 
 
 def told(value: Any) -> Any:

@@ -113,6 +113,14 @@ LEARNERS: dict[str, likely.NaiveBayes | Any] = {
         ),
         weights=(0.3, 0.2, 0.25, 0.4, 0.15, 0.5, 0.35),
     ),
+    "pool of densities, lines and a block": likely.Pool(
+        (
+            likely.NaiveBayes(missing="level"),
+            likely.Logistic(ridge=0.1, missing="level"),
+            likely.NaiveBayes(blocks=((WIND, "z"),), missing="level"),
+        ),
+        weights=(0.3, 0.5, 0.4),
+    ),
     "pool of tables": likely.Pool(
         (
             likely.NaiveBayes(numbers="binned"),
@@ -136,11 +144,13 @@ SUMS = {
 LINES = {"logistic", "linear", "logistic, squares", "without gaps, logistic", "without gaps, logistic, squares"}
 LINES |= {"logistic, gaps", "logistic, squares, gaps"}
 BINS = {"a block of bins", "a table of bins"}
+POOLS = {"pool", "pool of densities, lines and a block"}
 EVERYWHERE = {"naive", "without smoothing", "bins", "prior"}
 SAID = {
-    "sql": EVERYWHERE | {"gaps as evidence", "a block of levels", "a block of numbers", "pool"} | BINS | LINES | SUMS,
+    "sql": EVERYWHERE | {"gaps as evidence", "a block of levels", "a block of numbers"} | POOLS | BINS | LINES | SUMS,
     "onnx": EVERYWHERE
-    | {"gaps as evidence", "kernels", "a block of levels", "a block of numbers", "pool"}
+    | {"gaps as evidence", "kernels", "a block of levels", "a block of numbers"}
+    | POOLS
     | BINS
     | LINES
     | SUMS,

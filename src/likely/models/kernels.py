@@ -74,7 +74,7 @@ def normalise(scores: Floats, evidence: Floats) -> None:
         evidence[i] = top + np.log(total)
 
 
-@kernel("f8[][], f8[], f8[], f8[], f8[][], f8[], f8[], i8, f8[][]")
+@kernel("f8[][], f8[], f8[], f8[], f8[][], f8[], f8[], f8[], i8, f8[][]")
 def add_quadratic(
     x: Floats,
     mean: Floats,
@@ -82,13 +82,14 @@ def add_quadratic(
     farthest: Floats,
     whitening: Floats,
     peak: Floats,
+    most: Floats,
     room: Floats,
     k: int,
     out: Floats,
 ) -> None:
     """out[i, k] += peak - |z|**2 / 2 with z = ((x[i] - mean) * rate) @ whitening; `room` is for one z.
 
-    |x - mean| counts as no more than `farthest`, cell by cell.
+    |x - mean| counts as no more than `farthest`, cell by cell, and |z|**2 / 2 as no more than `most`.
 
     By hand rather than by BLAS: a row's score must not depend on the rows beside it (tests/models/test_full.py).
     """
@@ -102,7 +103,7 @@ def add_quadratic(
         total = 0.0
         for m in range(room.size):
             total += room[m] * room[m]
-        out[i, k] += peak[0] - 0.5 * total
+        out[i, k] += peak[0] - min(0.5 * total, most[0])
 
 
 @kernel("i4[][], i8[], i8[], i8[], i8[], i8[], f8[], f8[][], i8[], f8[][][]")

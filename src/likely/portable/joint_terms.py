@@ -50,7 +50,9 @@ def covariance(term: Form, cells: Cells) -> tuple[float, ...]:
     places = [k for k, value in enumerate(x) if math.isfinite(value)]
     if not places:
         return (0.0,) * len(term.mean)
-    out = []
+    out, limit = [], getattr(term, "most", math.inf)  # `most` and `ends` are there in pools only
+    if hasattr(term, "ends"):
+        x = [max(min(v, high), low) for v, low, high in zip(x, *term.ends, strict=True)]
     for c in range(len(term.mean)):
         most = term.farthest[c]
         apart = [max(min(x[k] - term.mean[c][k], most[k]), -most[k]) for k in places]
@@ -63,8 +65,9 @@ def covariance(term: Form, cells: Cells) -> tuple[float, ...]:
             volume = 0.5 * len(places) * math.log(2 * math.pi) + log_root
             peak = -(volume + sum(math.log(term.deviation[c][k]) for k in places))
         total = sum(v * v for v in apart)
-        out.append(peak - 0.5 * total)
-    return tuple(out)
+        out.append((peak, peak - 0.5 * total))
+    least = min(peak for peak, _ in out) - limit
+    return tuple(max(value, least) for _, value in out)
 
 
 def _whitened(far: Sequence[float], whitening: Sequence[Sequence[float]]) -> list[float]:

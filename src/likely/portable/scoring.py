@@ -125,9 +125,11 @@ def _of_number(term: Form, x: float, cells: Cells) -> tuple[float, ...]:
             far = [min(abs(x - mean), farthest) * rate for mean, farthest, rate in classes]
             return tuple(peak - d * d for peak, d in zip(term.peak, far, strict=True))
         case "KernelTerm":
+            floor = getattr(term, "floor", (-math.inf,) * len(term.peak))  # there in pools only
+            kernels = zip(term.peak, term.weights, term.rate, term.farthest, floor, strict=True)
             return tuple(
-                peak + _kernels(term.centres, weights, x, rate, farthest)
-                for peak, weights, rate, farthest in zip(term.peak, term.weights, term.rate, term.farthest, strict=True)
+                max(peak + _kernels(term.centres, weights, x, rate, farthest), least)
+                for peak, weights, rate, farthest, least in kernels
             )
         case "SlopeTerm":
             z = standard(term.unit, x)

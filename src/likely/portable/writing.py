@@ -178,7 +178,7 @@ def _term(term: Any) -> Form:
                 length=bool(how.length),
             )
         case shapes.Slope():
-            unit = _unit(term.standard, shapes.FARTHEST)
+            unit = _unit(term.standard, term.reach)
             return _form(
                 "SlopeTerm", name=term.name, unit=unit, weights=term.weights, known=term.known, missing=term.absent
             )
@@ -235,6 +235,7 @@ def _density(term: shapes.Density) -> Form:
     centres = sorted({x for part in classes for x in part})
     weights = [[part.get(x, 0.0) for x in centres] for part in classes]
     own = {"rate": kernels.rate, "farthest": kernels.farthest, "peak": kernels.peak, "missing": normal.absent}
+    own |= {} if kernels.floor is None else {"floor": kernels.floor}
     return _form("KernelTerm", name=term.name, centres=centres, weights=weights, width=kernels.bandwidth, **own)
 
 
@@ -257,8 +258,11 @@ def _axis(axis: shapes.Axis) -> Form:
 
 def _normal(name: str, normal: shapes.MultivariateNormal) -> Form:
     whole = normal.whitened(np.arange(len(normal.names)))
+    bounds: dict[str, Any] = {} if normal.most == math.inf else {"most": normal.most}
+    bounds |= {} if normal.ends is None else {"ends": normal.ends}
     return _form(
         "CovarianceTerm",
+        **bounds,
         name=name,
         attributes=normal.names,
         mean=normal.mean,

@@ -365,7 +365,12 @@ def _turns(
             root = np.sqrt(line**2 - 4 * square * level)
             q = -(line + np.where(line < 0, -root, root)) / 2
             peaks = mean[a] - line / (2 * square)
-            crossings = np.concatenate([mean[a] + q / square, mean[a] + level / q])
+            # In a pool a density stays as it is from `farthest` on: there the other class crosses that level.
+            floor, stops = peak - rate * normal.farthest**2, [mean - normal.farthest, mean + normal.farthest]
+            for k, other, sign in ((a, b, 1), (b, a, -1)):
+                away = np.sqrt((peak[k] - floor[other] + sign * apart) / rate[k])
+                stops += [mean[k] - away, mean[k] + away]
+            crossings = np.concatenate([mean[a] + q / square, mean[a] + level / q, *stops])
         else:
             ends = np.zeros((2, classes))
             term.add_cells(np.array([low, high]), ends)

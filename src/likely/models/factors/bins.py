@@ -16,6 +16,7 @@ from likely.models.shapes import BinTable, bin_names, bin_of
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.exact import Exact
+from likely.sums.summary import Summary
 from likely.sums.tallies import quantile_places
 from likely.table.labels import Labels
 
@@ -139,6 +140,16 @@ def _read_tally(numbers: Numbers) -> ValueTally:
         steps = np.where(np.isfinite(steps), steps, 0.0)
     whole = table.sum(1).floats() if len(values) else np.zeros(0)
     return ValueTally(values, centres, steps, table, table.floats(), whole, numbers.level)
+
+
+def value_ranges(summary: Summary) -> dict[str, tuple[float, float]]:
+    """The least and the greatest value of each number, with the low bits that a tally of many values has dropped."""
+    out = {}
+    for name, column in summary.columns.items():
+        if isinstance(column, Numbers) and len(values := (tally := read_tally(column)).values):
+            low, high = float(values[0]), float(values[-1])  # bits were dropped towards zero
+            out[name] = low - float(tally.steps[0]) * (low < 0), high + float(tally.steps[-1]) * (high > 0)
+    return out
 
 
 # Where a numeric attribute is cut: equal widths, equal weights, given edges, or by what the cuts tell of the class.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -291,6 +291,8 @@ class KernelDensity(Density):
     """Where those of each class end, their centres and moments (`kernel_sums.box_points`), for many kernels at once."""
     enough: NDArray[np.float64]
     """What boxes must add up to in each class for their sum to be taken."""
+    floor: NDArray[np.float64] | None = None
+    """The least log density of each class, where there is one."""
 
     @property
     def normal(self) -> Gaussian:
@@ -298,10 +300,31 @@ class KernelDensity(Density):
 
     @property
     def kernels(self) -> Kernels:
-        return Kernels(self.bandwidth, self.starts, self.points, self.weights, self.peak, self.rate, self.farthest)
+        own = self.bandwidth, self.starts, self.points, self.weights, self.peak, self.rate, self.farthest
+        return Kernels(*own, self.floor)
+
+    def bounded(self, nats: float) -> KernelDensity:
+        """The same density, falling no more than so many nats below the least that is the largest of a class at values
+        of training."""
+        values = np.unique(self.points)
+        logs = np.zeros((len(values), len(self.peak)))
+        self._add_densities(values, logs)
+        known = self.moments.known
+        presence = 0.0 if known is None else np.log([float(there) for there, _ in known])
+        top = logs.max(axis=0, initial=-np.inf) - presence
+        level = top[np.isfinite(top)].min(initial=np.inf)
+        return replace(self, floor=np.full(len(top), level if np.isfinite(level) else -np.inf) - nats + presence)
 
     def add_cells(self, cells: NDArray[np.float64], out: NDArray[np.float64]) -> None:
         """Add log P(cell | class) to each row of `out`."""
+        if self.floor is None:
+            self._add_densities(cells, out)
+            return
+        logs = np.zeros_like(out)
+        self._add_densities(cells, logs)
+        out += np.where(np.isfinite(cells)[:, None], np.maximum(logs, self.floor), logs)
+
+    def _add_densities(self, cells: NDArray[np.float64], out: NDArray[np.float64]) -> None:
         add_densities(
             cells,
             self.values,

@@ -20,6 +20,7 @@ from likely.machinery.arrays import Bools, Floats, Ints
 from likely.machinery.threads import in_order
 from likely.models import shapes
 from likely.models.contracts import Learner, Learning, Model, Sweep
+from likely.models.factors.bins import value_ranges
 from likely.models.heldout.kept_rows import GatheredRows, KeptRows, class_codes, most_kept, recode_target, sum_rows
 from likely.models.heldout.weighing import temperature_of
 from likely.models.learning import learning, run
@@ -150,9 +151,9 @@ class HeldOutParts:
         each = [found[h * len(parts) : (h + 1) * len(parts)] for h in range(len(learners))]
         return np.stack([np.concatenate([one for one in own if one is not None], axis=-2) for own in each])
 
-    def evidence(self, learner: Learner, places: NDArray[np.intp]) -> tuple[Floats, Learner]:
+    def evidence(self, learner: Learner, places: NDArray[np.intp], bounded: bool = False) -> tuple[Floats, Learner]:
         """What the learner says of held-out rows beyond the prior, (places, classes), and what learns from all rows
-        then."""
+        then. `bounded`: what it says as a member of a pool."""
         own_way = getattr(learner, "hold_out", None)  # who holds rows out itself scores them on the way
         if own_way is not None:
             found: tuple[Floats, Learner] = own_way(self, places)
@@ -160,7 +161,10 @@ class HeldOutParts:
         out = np.zeros((len(places), len(self.total.classes)))
         for part, own in self.training.items():
             inside, model = self.rows.part[places] == part, self.model(learner, part)
-            out[inside] = evidence_of(model, self.rows.take(places[inside]), self.total.classes, own)
+            if bounded:
+                model = replace(model, score=shapes.bound(model.score, value_ranges(own)))
+            said = evidence_of(model, self.rows.take(places[inside]), self.total.classes, own)
+            out[inside] = shapes.soften(said) if bounded else said
         return out, learner
 
 

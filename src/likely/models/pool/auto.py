@@ -179,4 +179,5 @@ def restore_pool(learner: Learner, summary: Summary, found: State) -> Model:
     trial = Trial.from_state(found["trial"])
     for member in members:
         require(member.classes == summary.classes, "members know the classes of the pool")
-    return pool_of(learner, summary, members, weights, trial, notes=read_texts(found["notes"], "notes"))
+    notes, bounded = read_texts(found["notes"], "notes"), bool(found.get("bounded"))
+    return pool_of(learner, summary, members, weights, trial, notes=notes, bounded=bounded)

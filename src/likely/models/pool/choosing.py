@@ -127,11 +127,8 @@ def _figure(kept: object) -> float:
 LEAST_SCORED = 100
 """Held-out rows that are scored, however many candidates and classes there are."""
 FARTHEST = 1e9
-"""What a member says counts as it is while weights are found, as it will when rows are asked about; only impossible
-is taken as this many nats."""
-OUTLYING = 50.0
-"""Nats by which a member, times its weight, sets classes apart in a row that is an outlier to it: the normal density of
-a class may put one row beyond all measure."""
+"""What a member says in a pool, where it is bounded (shapes/bounds.py), counts as it is while weights are found: so
+many nats are never said."""
 WORTH, WORTH_A_ROW = 2.0, 3e-4
 """Nats, over all held-out rows and for each of them, that a member must be worth beside the others: else it is left
 out, as nobody would see the difference."""
@@ -190,7 +187,7 @@ def choose_members(
 
         def try_candidate(h: int) -> Tested | LikelyError:
             tell(f"Trying {titles[h]}: {h + 1} of {len(candidates)}")
-            return attempt(lambda own: held.evidence(own, places), candidates[h])
+            return attempt(lambda own: held.evidence(own, places, bounded=True), candidates[h])
 
         order = sorted(some, reverse=True)
         tested = dict(zip(order, in_order(iter(order), try_candidate), strict=True))
@@ -227,9 +224,8 @@ def choose_members(
     found = {h: one for h, one in found.items() if h not in refused}
     others: dict[str, Floats] = {}
     for name, learner in beside.items():
-        # Who is a candidate as well has been tried.
-        same = next((found[h] for h in running if candidates[h] == learner), None)
-        one = attempt(lambda own: held.evidence(own, places), learner) if same is None else same
+        # By itself, so unbounded, also where it is a candidate.
+        one = attempt(lambda own: held.evidence(own, places), learner)
         if not isinstance(one, LikelyError):
             others[name] = one[0]
     trial = _judge(_stack({h: found[h] for h in running}), start, rows, places, summary, others)
@@ -302,10 +298,6 @@ def _judge(
         mine = side == number
         others_say = _weigh(evidence[:, ~mine], start, truth[~mine], weight[~mine])
         logs[mine] = weighted_logs(evidence[:, mine], start, others_say, FARTHEST)
-        # One outlier decides how far a member is believed, so that weights found without it are those of another pool:
-        # in such rows no member counts for more than in the pool that is made (tests/models/test_announced.py).
-        far = np.flatnonzero(mine)[(others_say[:, None] * -evidence[:, mine].min(axis=2)).max(axis=0) > OUTLYING]
-        logs[far] = weighted_logs(evidence[:, far], start, np.minimum(others_say, weights), FARTHEST)
     score = float(weight @ logs[here, truth] / weight.sum())
     hits = float(weight[first_best(logs) == truth].sum() / weight.sum())
     told = {name: weighted_logs(said[None], start, np.ones(1), math.inf) for name, said in others.items()}

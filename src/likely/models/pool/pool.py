@@ -12,6 +12,7 @@ from likely.machinery.arrays import Floats, Ints
 from likely.machinery.threads import in_order, teller
 from likely.models.completing import with_references
 from likely.models.contracts import Learner, Learning, Model, Sweep
+from likely.models.factors.bins import value_ranges
 from likely.models.fractions import log_of
 from likely.models.heldout.kept_rows import recode_target, sum_rows
 from likely.models.heldout.search import keep_rows, learn_kept
@@ -31,7 +32,9 @@ from likely.models.shapes import (
     Score,
     Sum,
     TreeSum,
+    bound,
     log_posterior,
+    soften,
     sum_of,
 )
 from likely.sums.summary import Summary
@@ -88,17 +91,24 @@ def _bins(tables: Sequence[tuple[BinTable, float]], classes: int) -> BinTable:
 
 
 def pool(
-    scores: Sequence[Score], weights: Sequence[float], log_prior: Floats, titles: Sequence[str], order: Sequence[str]
+    scores: Sequence[Score],
+    weights: Sequence[float],
+    log_prior: Floats,
+    titles: Sequence[str],
+    order: Sequence[str],
+    bounded: bool = True,
 ) -> Sum:
     """One sum of the terms of all scores, times their weights: attributes in this order, then sets, then what is none.
 
-    A score that is no sum is one opaque term: what it says beyond the prior.
+    A score that is no sum is one opaque term: what it says beyond the prior, with nothing impossible if `bounded`.
     """
     terms: list[Powered] = []
     for score, weight, title in zip(scores, weights, titles, strict=True):
         whole = sum_of(score)
         if whole is None or (whole[0].whole and whole[0].opaque is not None):
-            terms.append((Opaque(f"all values by {title}", Beyond(score, log_prior), _why(score, title)), weight))
+            terms.append(
+                (Opaque(f"all values by {title}", Beyond(score, log_prior, bounded), _why(score, title)), weight)
+            )
         else:
             terms += [(term, weight * whole[1] * power) for term, power in whole[0].powered]
     place = {name: k for k, name in enumerate(order)}
@@ -127,10 +137,13 @@ class Beyond:
 
     score: Score
     log_prior: Floats
+    bounded: bool
+    """Whether nothing is impossible."""
 
     def __call__(self, batch: Batch) -> Floats:
         logs, finite = log_posterior(self.score.scored(batch)[0]), np.isfinite(self.log_prior)
-        return np.where(finite, logs - np.where(finite, self.log_prior, 0.0), logs)
+        evidence = np.where(finite, logs - np.where(finite, self.log_prior, 0.0), logs)
+        return soften(evidence) if self.bounded else evidence
 
 
 # The pool: the evidence of several models, each times its weight, added to one prior. A sum like any of its
@@ -145,9 +158,11 @@ def pool_of(
     trial: Trial,
     refused: Sequence[str] = (),
     notes: Sequence[str] | None = None,
+    bounded: bool = True,
 ) -> Model:
     """The prior, and the weighed evidence of the members, which are those with weight; terms of one attribute are one
-    line. `refused` says which candidates were not tried; `notes` of a file stand in place of all notes."""
+    line. `refused` says which candidates were not tried; `notes` of a file stand in place of all notes; `bounded` is
+    False for files of before members were bounded, which answer as they did (tests/kept)."""
     titles = learner_titles([member.learner for member in members])
     if notes is None:
         own = [f"{title}: {note}" for title, member in zip(titles, members, strict=True) for note in member.notes]
@@ -155,6 +170,8 @@ def pool_of(
     needed = frozenset().union(*(member.learner.needs(summary.schema) for member in members))
     prior, weights = prior_quotients(summary, "observed", 0.0), np.asarray(weights, np.float64)
     log_prior, order = log_of(prior), [column.name for column in summary.schema.attributes]
+    ranges = value_ranges(summary)
+    scores = [bound(member.score, ranges) if bounded else member.score for member in members]
     strengths: dict[tuple[str, ...], float] = {}
     for member, weight in zip(members, weights.tolist(), strict=True):
         for names, strength in member.strengths.items():  # taken to point the same way
@@ -163,7 +180,7 @@ def pool_of(
     model = Model(
         learner=learner,
         summary=summary.without(summary.more.keys() - needed),
-        score=pool([member.score for member in members], weights.tolist(), log_prior, titles, order),
+        score=pool(scores, weights.tolist(), log_prior, titles, order, bounded),
         prior=prior,
         log_prior=log_prior,
         members=tuple(members),
@@ -189,6 +206,7 @@ def pool_of(
         "weights": weights,
         "notes": list(model.notes),
         "trial": trial.state(),
+        **({"bounded": True} if bounded else {}),
     }
     lasting = state
     if trial.rows:  # else weights were given, or stay as they are already
@@ -220,10 +238,16 @@ def _why_unlasting(titles: Sequence[str], members: Sequence[Model]) -> str:
 def _freeze_pool(model: Model) -> Learner:
     """What was chosen, as settings that choose no more."""
     members = tuple(member.frozen for member in model.members)
-    if len(members) == 1 and model.weights[0] == 1.0:
+    if len(members) == 1 and model.weights[0] == 1.0 and _says_the_same_alone(model):
         return members[0]
     frozen: Learner = build_learner("Pool", {"members": members, "weights": tuple(model.weights.tolist())})
     return frozen
+
+
+def _says_the_same_alone(model: Model) -> bool:
+    """Whether the first member of a pool says the same by itself."""
+    score = model.members[0].score
+    return not model.state.get("bounded") or bound(score, value_ranges(model.summary)) is score
 
 
 def _describe_rows(model: Model) -> Model:

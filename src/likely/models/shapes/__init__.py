@@ -6,6 +6,7 @@ Knows no learner and no settings; imports table, sums and kernels.
 """
 
 from likely.models.shapes.block import Axis, Curve, PairTable, Tree, TreeSum
+from likely.models.shapes.bounds import NATS, bound, soften
 from likely.models.shapes.column import (
     FARTHEST,
     REACH,
@@ -56,6 +57,7 @@ from likely.models.shapes.score import (
 
 __all__ = [
     "FARTHEST",
+    "NATS",
     "REACH",
     "Axis",
     "BinTable",
@@ -99,6 +101,7 @@ __all__ = [
     "WordWeights",
     "bin_names",
     "bin_of",
+    "bound",
     "graph_of",
     "limit_distances",
     "line_name",
@@ -106,6 +109,7 @@ __all__ = [
     "over_classes",
     "patterns",
     "shift",
+    "soften",
     "sum_of",
     "temper",
 ]

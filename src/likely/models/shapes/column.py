@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -230,6 +230,8 @@ class Kernels:
     peak: Floats
     rate: Floats
     farthest: Floats
+    floor: Floats | None = None
+    """The least log density of each class, where there is one."""
 
     def of(self, group: int) -> tuple[Floats, Floats]:
         """The points of a class that weigh something, and what they weigh."""
@@ -263,6 +265,10 @@ class Density(Column):
         """Where it is not normal but a sum of kernels."""
         return None
 
+    def bounded(self, nats: float) -> Density:
+        """The same density, falling no more than so many nats below the lowest peak of any class; here as it is."""
+        return self
+
 
 @dataclass(frozen=True, eq=False)
 class Gaussian(Density):
@@ -289,6 +295,16 @@ class Gaussian(Density):
     @property
     def normal(self) -> Gaussian:
         return self
+
+    def bounded(self, nats: float) -> Gaussian:
+        """The same density, falling no more than so many nats below the lowest peak of any class.
+
+        The level is that of all classes: where all have come to it, none is ahead.
+        """
+        deviation = self.deviation
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            above = np.log(np.nanmax(deviation, initial=0.0)) - np.log(deviation)
+            return replace(self, farthest=np.fmin(self.farthest, np.sqrt(2 * (nats + above)) * deviation))
 
     def add_cells(self, cells: Floats, out: Floats) -> None:
         """Add log P(cell | class) to each row of `out`."""
@@ -420,11 +436,13 @@ class Slope(Column):
     known: Floats
     """What it says of the mean, z = 0."""
     absent: Floats
+    reach: float = FARTHEST
+    """|z| counts as no more than this."""
 
     def add_cells(self, cells: Floats, out: Floats) -> None:
         """Add the term of each cell."""
         # One product and two sums a cell, and no BLAS: a row's score must not depend on the rows beside it.
-        each = self.standard.z(cells)[:, None] * self.weights
+        each = np.clip(self.standard.z(cells), -self.reach, self.reach)[:, None] * self.weights
         each += self.known
         each[~np.isfinite(cells)] = self.absent
         out += each

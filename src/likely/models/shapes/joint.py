@@ -290,6 +290,10 @@ class MultivariateNormal:
     notes: tuple[str, ...] = ()
     pooled: bool = False
     """Whether all classes have one covariance: what tells them apart is then a sum over attributes."""
+    most: float = math.inf
+    """The density falls no more than so many nats below the lowest peak of any class."""
+    ends: NDArray[np.float64] | None = None
+    """(2, attributes): a number counts as no less and no more than these, where they are there."""
     _parts: dict[bytes, list[tuple[NDArray[np.float64], float]]] = field(default_factory=dict, repr=False)
 
     @property
@@ -305,7 +309,11 @@ class MultivariateNormal:
 
     def _points(self, batch: Batch) -> NDArray[np.float64]:
         cells: list[Any] = [batch.cells[name] for name in self.names]
-        return np.column_stack(cells)
+        return self._within(np.column_stack(cells))
+
+    def _within(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The points, each cell within `ends`; those that are not there stay so."""
+        return x if self.ends is None else np.where(np.isfinite(x), np.clip(x, *self.ends), x)
 
     @property
     def share_names(self) -> tuple[str, ...]:
@@ -342,16 +350,18 @@ class MultivariateNormal:
 
     def add_points(self, x: NDArray[np.float64], out: NDArray[np.float64]) -> None:
         """The same of points, (rows, attributes); cells that are not finite are not there."""
-        farthest = limit_distances(self.deviation)
+        x, farthest = self._within(x), limit_distances(self.deviation)
         for places, rows in patterns(np.isfinite(x)):
             if not len(places):
                 continue
             part, room = np.ascontiguousarray(out[rows]), np.empty(len(places))
             cells = np.ascontiguousarray(x[np.ix_(rows, places)])
-            for k, (whitening, log_volume) in enumerate(self.whitened(places)):
+            each = self.whitened(places)
+            largest = max(log_volume for _, log_volume in each)
+            for k, (whitening, log_volume) in enumerate(each):
                 mean, rate, peak = self.mean[k, places], 1 / self.deviation[k, places], np.array([-log_volume])
-                limits = np.ascontiguousarray(farthest[k, places])
-                kernels.add_quadratic(cells, mean, rate, limits, whitening, peak, room, k, part)
+                limits, most = np.ascontiguousarray(farthest[k, places]), np.array([self.most + (largest - log_volume)])
+                kernels.add_quadratic(cells, mean, rate, limits, whitening, peak, most, room, k, part)
             out[rows] = part
 
     def whitened(self, places: NDArray[np.intp]) -> list[tuple[NDArray[np.float64], float]]:

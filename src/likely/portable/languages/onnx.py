@@ -429,7 +429,7 @@ class _Written:
                 parts = [self._kernel(term.name, kernels, c) for c in range(self.size)]
                 return self._where(term.name, graph.op("Concat", *parts, axis=1), term.normal.absent)
             case shapes.Slope(name, unit, weights, known, missing):
-                line = graph.op("Mul", self._unit(unit, shapes.FARTHEST), graph.constant([weights]))
+                line = graph.op("Mul", self._unit(unit, term.reach), graph.constant([weights]))
                 return self._where(name, graph.op("Add", graph.constant([known]), line), missing)
             case shapes.Curve():
                 slopes, z = graph.constant([term.weights[-1]]), [self._unit(unit, shapes.REACH) for unit in term.units]
@@ -472,7 +472,8 @@ class _Written:
         each = graph.op("Mul", graph.op("Exp", graph.op("Neg", apart)), graph.constant([counts]))
         log = graph.op("Log", self._over(each, "ReduceSum", True))
         log = graph.op("Sub", log, graph.op("Mul", near, near))
-        return graph.op("Add", log, graph.constant(kernels.peak[c]))
+        log = graph.op("Add", log, graph.constant(kernels.peak[c]))
+        return log if kernels.floor is None else graph.op("Max", log, graph.constant(kernels.floor[c]))
 
     def _unit(self, unit: shapes.Standard, farthest: float) -> str:
         """A number in standard units; 0 where it is missing, (rows, 1)."""
@@ -511,6 +512,9 @@ class _Written:
         bits = graph.op("Mul", graph.op("Cast", there, to=7), graph.constant([[1 << k for k in range(size)]], np.int64))
         own = self._over(bits, "ReduceSum", True)
         x = graph.op("Concat", *(self.numbers[name][0] for name in term.names), axis=1)
+        if term.ends is not None:
+            low, high = (graph.constant([end]) for end in term.ends)
+            x = graph.op("Max", graph.op("Min", x, high), low)
         parts, farthest = [], shapes.limit_distances(term.deviation)
         for c in range(self.size):
             off, most = graph.op("Sub", x, graph.constant([term.mean[c]])), farthest[c]
@@ -521,9 +525,10 @@ class _Written:
             apart = graph.op("MatMul", off, graph.constant(weights))
             apart = graph.op("Reshape", apart, graph.constant([-1, len(found), size], np.int64))
             square = graph.op("ReduceSum", graph.op("Mul", apart, apart), graph.constant([2], np.int64), keepdims=0)
-            score = graph.op(
-                "Sub", graph.constant([[p.peak[c] for p in found]]), graph.op("Mul", square, graph.constant(0.5))
-            )
+            half = graph.op("Mul", square, graph.constant(0.5))
+            score = graph.op("Sub", graph.constant([[p.peak[c] for p in found]]), half)
+            if term.most < math.inf:
+                score = graph.op("Max", score, graph.constant([[min(p.peak) - term.most for p in found]]))
             parts.append(graph.op("GatherElements", score, own, axis=1))
         return graph.op("Concat", *parts, axis=1)
 

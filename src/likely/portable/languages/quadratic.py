@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from likely.models.shapes import MultivariateNormal, limit_distances
@@ -20,7 +21,9 @@ class Quadratic:
     def __init__(self, term: MultivariateNormal, place: int, columns: Mapping[str, str]) -> None:
         self.term, self.patterns = term, patterns(term)
         self.pattern = f"n{place}"
-        self._x = [exp.column(columns[name]) for name in term.names]
+        self._x: list[exp.Expr] = [exp.column(columns[name]) for name in term.names]
+        if term.ends is not None:
+            self._x = [_within(x, low, high) for x, low, high in zip(self._x, *term.ends.tolist(), strict=True)]
         self._farthest = limit_distances(term.deviation)
         self._name = f"{place}"
 
@@ -66,7 +69,7 @@ class Quadratic:
         return out
 
     def score(self, c: int) -> exp.Expr:
-        """peak - |d @ weights|**2 / 2; nothing where there is no number."""
+        """peak - |d @ weights|**2 / 2, no more than `most` below the lowest peak; nothing where there is no number."""
         squares = []
         for j in range(len(self._x)):
             y = exp.column(f"y{self._name}_{c}_{j}")
@@ -74,7 +77,18 @@ class Quadratic:
             squares.append(case([(small, number(0.0))], exp.Mul(this=y, expression=y.copy())))
         peaks = [(self._is(place), number(p.peak[c])) for place, p in enumerate(self.patterns) if place]
         half = exp.Mul(this=number(0.5), expression=exp.paren(add_up(squares)))
-        return case([(self._is(0), number(0.0))], exp.Sub(this=exp.paren(case(peaks)), expression=half))
+        value: exp.Expr = exp.Sub(this=exp.paren(case(peaks)), expression=half)
+        if self.term.most < math.inf:
+            lowest = [(self._is(n), number(min(p.peak) - self.term.most)) for n, p in enumerate(self.patterns) if n]
+            below = exp.LT(this=exp.paren(value), expression=exp.paren(case(lowest)))
+            value = case([(below, exp.paren(case(lowest)))], value.copy())
+        return case([(self._is(0), number(0.0))], value)
 
     def _is(self, place: int) -> exp.Expr:
         return exp.EQ(this=exp.column(self.pattern), expression=exp.Literal.number(place))
+
+
+def _within(x: exp.Expr, low: float, high: float) -> exp.Expr:
+    """A number, no less and no more than these; NULL stays so."""
+    below, above = exp.LT(this=x, expression=number(low)), exp.GT(this=x.copy(), expression=number(high))
+    return exp.paren(case([(below, number(low)), (above, number(high))], x.copy()))

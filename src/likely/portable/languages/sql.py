@@ -243,7 +243,7 @@ class _Select:
                 return self._normal(term, c)
             case shapes.Slope(name, unit, weights, known, missing):
                 x = exp.column(self.place[name])
-                z = exp.paren(self._standard(unit, shapes.FARTHEST))
+                z = exp.paren(self._standard(unit, term.reach))
                 slope = exp.Mul(this=z, expression=number(_felt(weights[c])))
                 return case([(x.is_(exp.null()), possible(missing[c]))], _above(known[c], slope))
             case shapes.Curve():

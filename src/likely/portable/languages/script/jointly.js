@@ -43,7 +43,9 @@ export function covariance(term, cells) {
   const x = term.attributes.map((name) => cells.get(name));
   const there = x.map((_, k) => k).filter((k) => Number.isFinite(x[k]));
   if (!there.length) return term.mean.map(() => 0);
-  return term.mean.map((mean, c) => {
+  const most = term.most ?? Infinity; // `most` and `ends` are there in pools only
+  if (term.ends) there.forEach((k) => (x[k] = Math.max(Math.min(x[k], term.ends[1][k]), term.ends[0][k])));
+  const each = term.mean.map((mean, c) => {
     const farthest = term.farthest[c];
     const far = there.map(
       (k) => Math.max(Math.min(x[k] - mean[k], farthest[k]), -farthest[k]) * (1 / term.deviation[c][k]),
@@ -63,8 +65,10 @@ export function covariance(term, cells) {
       peak = -(volume + there.reduce((sum, k) => sum + Math.log(term.deviation[c][k]), 0));
     }
     const total = apart.reduce((sum, v) => sum + v * v, 0);
-    return peak - 0.5 * total;
+    return [peak, peak - 0.5 * total];
   });
+  const least = Math.min(...each.map(([peak]) => peak)) - most;
+  return each.map(([, value]) => Math.max(value, least));
 }
 
 function solved(matrix, right, least) {

@@ -177,7 +177,7 @@ function numberScores(term, x, cells) {
         return peak - d * d;
       });
     case "KernelTerm":
-      return term.peak.map((peak, k) => peak + kernels(term, k, x));
+      return term.peak.map((peak, k) => Math.max(peak + kernels(term, k, x), term.floor?.[k] ?? -Infinity));
     case "SlopeTerm": {
       const z = standard(term.unit, x);
       return term.weights.map((w, k) => term.known[k] + z * w);
