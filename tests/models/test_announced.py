@@ -42,10 +42,11 @@ def test_one_outlier_does_not_decide_what_is_announced(outlier: float) -> None:
 
 
 def test_one_outlier_changes_little_of_what_is_announced() -> None:
-    """Of a lucky sample (.39 is announced, .59 is true) as well."""
+    """Of a lucky sample (.39 is announced, .59 is true) as well: one row of 120 costs no more than what members may
+    say, 25 nats, and it took thousands before."""
     plain, odd = likely.fit(table(120, 1), "y"), likely.fit(table(120, 1, 200.0), "y")
     assert plain.held_out is not None and odd.held_out is not None
-    assert odd.held_out.score == pytest.approx(plain.held_out.score, abs=0.1)
+    assert odd.held_out.score == pytest.approx(plain.held_out.score, abs=25 / 120)
 
 
 def test_look_and_fit_announce_the_same() -> None:

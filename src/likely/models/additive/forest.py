@@ -57,9 +57,9 @@ class Forest(Settings):
     """
 
     trees: int = setting(100, "Trees.", at_least=1, at_most=1_000, whole=True)
-    leaves: int = setting(64, "Leaves of a tree at most.", at_least=2, at_most=256, whole=True)
+    leaves: int = setting(256, "Leaves of a tree at most.", at_least=2, at_most=256, whole=True)
     m_estimate: float = setting(
-        0.1, "Rows that every leaf has besides its own, in classes as all rows have them (m-estimate).", above=0
+        0.03, "Rows that every leaf has besides its own, in classes as all rows have them (m-estimate).", above=0
     )
     bins: int = setting(MOST_CODES, "Bins of a number at most.", at_least=2, at_most=MOST_CODES, whole=True)
     seed: int = setting(0, "Seed of the lots by which attributes and cuts are drawn.", whole=True)

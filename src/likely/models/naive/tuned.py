@@ -5,6 +5,7 @@ Nothing is learned twice: every setting is tried on the same sums of the parts o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -14,7 +15,8 @@ import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.machinery.arrays import Floats, Ints
-from likely.models.contracts import Learning, Model
+from likely.models.contracts import Learner, Learning, Model
+from likely.models.factors.bins import value_ranges
 from likely.models.heldout.search import HeldOutParts, keep_rows
 from likely.models.heldout.weighing import evidence_weights, score_alone
 from likely.models.learning import looks_at_rows
@@ -22,6 +24,7 @@ from likely.models.model import learnable
 from likely.models.naive.naive import NaiveBayes
 from likely.models.naive.product import weight_product
 from likely.models.settings import Settings, parts_setting, setting
+from likely.models.shapes import bound, log_posterior
 from likely.sums import state
 from likely.sums.contracts import State
 from likely.sums.state import require
@@ -101,6 +104,26 @@ class TunedNaiveBayes(Settings):
         chosen, weights = _tune(self, summary, HeldOutParts.of(summary, rows))
         return weight_product(chosen.product(summary), weights, self)
 
+    def hold_out(self, parts: HeldOutParts, places: NDArray[np.intp]) -> tuple[Floats, Learner]:
+        """What is said of held-out rows, bounded as in a pool, each part by settings and weights of the other parts: so
+        every setting is learned once for each part, not once for each part of each part."""
+        order = np.argsort(parts.rows.part[places], kind="stable")
+        summary, part = learnable(parts.total), parts.rows.part[places][order]
+        said = np.zeros((len(places), len(summary.classes)))
+        tried = _try_settings(self, summary, parts, places[order], bounded=True) if summary.columns else None
+        if tried is None:
+            return said, self
+        log_total = math.log(float(summary.total.floats().sum()))
+        for own in np.unique(part):
+            others = np.flatnonzero(part != own)
+            _, weights, kept = tried.choose(others if len(others) else None)
+            mine, active = np.flatnonzero(part == own), np.flatnonzero(weights)
+            joint = tried.start + np.einsum("a,arc->rc", weights[active], kept[active][:, mine])
+            # Of a class that the other parts do not have nothing is said.
+            there = np.isin(summary.classes, parts.training[int(own)].classes)
+            said[order[mine]] = np.where(there, log_posterior(joint) - tried.start + log_total, 0.0)
+        return said, self
+
     def restore(self, summary: Summary, found: State) -> Model:
         """The model as a file keeps it."""
         chosen = replace(state.built(NaiveBayes, dict(found["chosen"])))
@@ -127,45 +150,81 @@ class _Candidate:
         return NaiveBayes(**self.settings).product(summary.with_schema(summary.schema.with_columns(columns)))
 
 
-def _tune(learner: TunedNaiveBayes, summary: Summary, parts: HeldOutParts) -> tuple[NaiveBayes, dict[str, float]]:
-    """The settings that tell most by themselves, then the weights that tell most together; plain naive Bayes where no
-    row could be held out."""
+@dataclass(frozen=True, eq=False)
+class _Tried:
+    """What every setting says of held-out rows, (settings, attributes, rows, classes), and of which class they are."""
+
+    names: list[str]
+    levels: list[int]
+    numbers: list[int]
+    densities: list[dict[str, Any]]
+    scores: Floats
+    start: Floats
+    truth: NDArray[np.intp]
+    weight: Floats
+
+    def choose(self, rows: NDArray[Any] | None = None) -> tuple[dict[str, Any], Floats, Floats]:
+        """The settings that tell most of these rows (None: all) by themselves, then the weights that tell most
+        together; and what is said of all rows under these settings, (attributes, rows, classes)."""
+        some: Any = slice(None) if rows is None else rows
+        scores, truth, weight = self.scores[:, :, some], self.truth[some], self.weight[some]
+        settings: dict[str, Any] = {}
+        kept = np.empty(self.scores.shape[1:])
+        if self.levels:
+            # Half of the evidence: that of all attributes is counted several times, and is too sure of itself.
+            each = [
+                score_alone(0.5 * scores[k, self.levels].sum(axis=0), self.start, truth, weight)
+                for k in range(len(LEVELS))
+            ]
+            best = int(np.argmax(each))
+            settings, kept[self.levels] = dict(LEVELS[best]), self.scores[best, self.levels]
+        if self.numbers:
+            first = len(scores) - len(self.densities)
+            table = [
+                [score_alone(scores[first + k, j], self.start, truth, weight) for j in self.numbers]
+                for k in range(len(self.densities))
+            ]
+            shared, best_of = _densities(np.array(table), self.densities)
+            chosen = {j: self.densities[k] for j, k in zip(self.numbers, best_of, strict=True)}
+            settings |= shared
+            kinds = {self.names[j]: one["numbers"] for j, one in chosen.items() if one["numbers"] != "gaussian"}
+            bins = {self.names[j]: one["bins"] for j, one in chosen.items() if "bins" in one}
+            settings |= {"numbers": kinds or "gaussian"} | ({"bins": bins} if bins else {})
+            for j, k in zip(self.numbers, best_of, strict=True):
+                kept[j] = self.scores[first + k, j]
+        return settings, evidence_weights(kept[:, some], self.start, truth, weight), kept
+
+
+def _try_settings(
+    learner: TunedNaiveBayes, summary: Summary, parts: HeldOutParts, places: NDArray[np.intp] | None, bounded: bool
+) -> _Tried | None:
+    """Every setting on held-out rows, those at `places` (part after part; None: a sample); None where there are
+    none."""
     names, (levels, numbers) = list(summary.columns), _places_by_kind(summary)
     densities = _tried(learner) if numbers else []
     candidates = [_Candidate(settings) for settings in (*(LEVELS if levels else ()), *densities)]
-    # A term for each setting, attribute and class.
-    places = parts.sample(len(candidates) * len(names) * len(summary.classes), LEAST_SCORED)
+    if places is None:  # a term for each setting, attribute and class
+        places = parts.sample(len(candidates) * len(names) * len(summary.classes), LEAST_SCORED)
     if not len(places):
-        return NaiveBayes(), {}
+        return None
 
     def terms_of(model: Model, batch: Batch, truth: Ints) -> Floats:
+        if bounded:
+            model = replace(model, score=bound(model.score, value_ranges(model.summary)))
         return _scored_terms(model, batch, names, summary.classes)
 
     scores = parts.scores(candidates, places, terms_of, lambda h: SettingError("its scores are not probabilities."))
     truth, weight = parts.rows.group[places].astype(np.intp), parts.rows.weight[places]
-    start = np.log(summary.total.floats())
-    settings: dict[str, Any] = {}
-    kept = np.empty(scores.shape[1:])
-    if levels:
-        # Half of the evidence: that of all attributes is counted several times, and is too sure of itself.
-        each = [score_alone(0.5 * scores[k, levels].sum(axis=0), start, truth, weight) for k in range(len(LEVELS))]
-        best = int(np.argmax(each))
-        settings, kept[levels] = dict(LEVELS[best]), scores[best, levels]
-    if numbers:
-        first = len(scores) - len(densities)
-        table = [
-            [score_alone(scores[first + k, j], start, truth, weight) for j in numbers] for k in range(len(densities))
-        ]
-        shared, best_of = _densities(np.array(table), densities)
-        chosen = {j: densities[k] for j, k in zip(numbers, best_of, strict=True)}
-        settings |= shared
-        kinds = {names[j]: one["numbers"] for j, one in chosen.items() if one["numbers"] != "gaussian"}
-        bins = {names[j]: one["bins"] for j, one in chosen.items() if "bins" in one}
-        settings |= {"numbers": kinds or "gaussian"} | ({"bins": bins} if bins else {})
-        for j, k in zip(numbers, best_of, strict=True):
-            kept[j] = scores[first + k, j]
-    weights = evidence_weights(kept, start, truth, weight)
-    return NaiveBayes(**settings), dict(zip(names, weights.tolist(), strict=True))
+    return _Tried(names, levels, numbers, densities, scores, np.log(summary.total.floats()), truth, weight)
+
+
+def _tune(learner: TunedNaiveBayes, summary: Summary, parts: HeldOutParts) -> tuple[NaiveBayes, dict[str, float]]:
+    """The settings and weights that tell most; plain naive Bayes where no row could be held out."""
+    tried = _try_settings(learner, summary, parts, None, bounded=False)
+    if tried is None:
+        return NaiveBayes(), {}
+    settings, weights, _ = tried.choose()
+    return NaiveBayes(**settings), dict(zip(tried.names, weights.tolist(), strict=True))
 
 
 def _scored_terms(model: Model, batch: Batch, names: Sequence[str], classes: tuple[str, ...]) -> Floats:

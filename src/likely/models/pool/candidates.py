@@ -31,6 +31,8 @@ from likely.sums.summary import Summary
 Effort = Literal["quick", "normal", "best"]
 Purpose = Literal["sql", "onnx", "pmml", "updates", "explaining"]
 
+LEAST_RACED = 2_000
+"""Rows from which on candidates race: those without weight on the first part are not tried on others."""
 MOST_NEAR = 20_000
 """Rows up to which those that speak for what is near by (a forest, neighbours) are tried: beyond, boosting finds the
 same, and neighbours take longer than all the rest."""
@@ -105,8 +107,8 @@ def _family(summary: Summary, effort: Effort, purposes: Collection[Purpose]) -> 
         out.append(TextLogistic())
     if not count:
         return out[-1:]  # it pools naive Bayes of words with weights of words itself
-    # Beside boosting it gains nothing; where rows are to be learned and unlearned there is none.
-    thorough = effort == "best" or (effort == "normal" and "updates" in purposes)
+    # Of many rows it gains nothing beside boosting; but where rows are to be learned and unlearned there is none.
+    thorough = effort == "best" or (effort == "normal" and (rows < LEAST_RACED or "updates" in purposes))
     if thorough and (len(numbers) + len(nominal) / 5) * classes <= MOST_TUNED:
         out.append(TunedNaiveBayes(parts=3))
     linked = 2 <= count <= MOST_LINKED and effort != "quick"

@@ -135,6 +135,9 @@ out, as nobody would see the difference."""
 ENOUGH = 300.0
 """Nats that held-out rows must cost the pool in all before no further part is held out: where few rows are doubtful,
 more of them are needed to weigh by."""
+GO_ON = 3
+"""Those that are best by themselves go on in a race, with weight or not: where the first part is all but solved, few
+rows tell who is needed."""
 ANCHOR = 4.0
 """How strongly the first candidate, usually naive Bayes, is believed as it is, before held-out rows are seen: a weight
 of 0 costs half of it."""
@@ -163,8 +166,8 @@ def choose_members(
 ) -> Choice:
     """Weights for the candidates by how they do on held-out parts of the rows, `most_parts` of them at most.
 
-    In a `race` all are tried on the first part, and those that have weight there on further ones, until held-out rows
-    have told enough. Those `beside` are judged on the same rows.
+    In a `race` all are tried on the first part, and those that have weight there, or are best by themselves, on further
+    ones, until held-out rows have told enough. Those `beside` are judged on the same rows.
     """
     refused: dict[int, str] = {}
     needs = [candidate.needs(summary.schema) for candidate in candidates]
@@ -205,7 +208,8 @@ def choose_members(
         weights = _weigh_all(evidence, start, truth, weight)
         logs = weighted_logs(evidence, start, weights, FARTHEST)[np.arange(len(truth)), truth]
         more = math.ceil(min(ENOUGH / max(-float(weight @ logs), 1e-9), most_parts)) - 1
-        running = [h for h, w in zip(found, weights, strict=True) if w > 0]
+        best = sorted(found, key=lambda h: (-scores[h], h))[:GO_ON]
+        running = [h for h, w in zip(found, weights, strict=True) if w > 0 or h in best]
         if more and running and len(parts.training) > 1:
             further = parts.holding([*parts.training][1 : 1 + more])
             beyond = known_places(further)

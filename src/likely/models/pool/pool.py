@@ -19,7 +19,7 @@ from likely.models.heldout.search import keep_rows, learn_kept
 from likely.models.learning import learning, side_by_side
 from likely.models.model import check_weights
 from likely.models.naive.naive import NaiveBayes, plain_naive_bayes
-from likely.models.pool.candidates import member_spec
+from likely.models.pool.candidates import LEAST_RACED, member_spec
 from likely.models.pool.choosing import Choice, Trial, choose_members
 from likely.models.prior import prior_quotients
 from likely.models.registry import build_learner, learner_titles
@@ -268,9 +268,8 @@ def _show_candidates(model: Model) -> tuple[Exhibit, ...]:
 
 # The sweeps of a pool: rows to choose by, kept in memory; where these are not all, what members want of all rows.
 
-ALL_PARTS, LEAST_RACED = 500_000, 2_000
-"""Rows times columns times classes up to which more than one part may be held out; and rows from which on candidates
-race: those without weight on the first part are not tried on others."""
+ALL_PARTS = 500_000
+"""Rows times columns times classes up to which more than one part may be held out."""
 
 
 @dataclass(frozen=True)
