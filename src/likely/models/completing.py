@@ -37,7 +37,7 @@ MOST, LEAST, CELLS = 1500, 200, 40_000
 LOOKED_AT, LEAST_LOOKED_AT, WORK = 5_000, 500, 200_000_000
 """Different rows that references are made of and dependence is measured on: at most, of wide tables, and cells that are
 compared at most."""
-BINS, COARSE = 64, 8
+BINS, COARSE = 32, 8
 """Bins of a number; and of codes, where two attributes are compared."""
 EACH = 30
 """References that a level should have: rare ones are drawn more often than their share, and weigh less then."""

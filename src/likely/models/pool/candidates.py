@@ -43,6 +43,8 @@ MOST_LINKED = 150
 MOST_TUNED = 400
 """Numbers times classes up to which TunedNaiveBayes is tried: it learns every density once for each part of each
 part. Levels are counted already, and a nominal attribute takes about a fifth of the time of a number."""
+SAID_IN_SQL = ("gaussian", "binned")
+"""Densities of numbers that SQL can say."""
 MOST_WORDS = 1 << 24
 """Different words of texts, added over all texts, times classes up to which weights of words are tried."""
 ORDERS: dict[Effort, tuple[Any, ...]] = {"quick": (1, 2), "normal": (1, "any"), "best": (1, 2, 3, "any")}
@@ -86,7 +88,7 @@ def _said_by(learner: Any, purposes: Collection[Purpose], numbers: int) -> Any:
         return replace(learner, densities=("binned",))
     if isinstance(learner, (TunedNaiveBayes, NaiveBayes)) and "sql" in purposes:
         if isinstance(learner, TunedNaiveBayes):
-            return replace(learner, densities=("gaussian", "binned"))
+            return replace(learner, densities=SAID_IN_SQL)
         learner = None if learner.numbers == "kernel" else learner
     if "pmml" not in purposes or not numbers:
         return learner
@@ -110,7 +112,8 @@ def _family(summary: Summary, effort: Effort, purposes: Collection[Purpose]) -> 
     # Of many rows it gains nothing beside boosting; but where rows are to be learned and unlearned there is none.
     thorough = effort == "best" or (effort == "normal" and (rows < LEAST_RACED or "updates" in purposes))
     if thorough and (len(numbers) + len(nominal) / 5) * classes <= MOST_TUNED:
-        out.append(TunedNaiveBayes(parts=3))
+        # Kernels take long to tune, and SQL cannot say them.
+        out.append(TunedNaiveBayes(parts=3) if effort == "best" else TunedNaiveBayes(parts=3, densities=SAID_IN_SQL))
     linked = 2 <= count <= MOST_LINKED and effort != "quick"
     tried = [Logistic(tolerance=STEPS)]
     if numbers and effort != "quick":
