@@ -11,16 +11,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STATED = {
-    "lines": 79_960,
-    "files": 316,
-    "classes": 640,
+    "lines": 80_410,
+    "files": 317,
+    "classes": 641,
     "class names with several meanings": 10,
     "classes derived from Model": 0,
     "files that name least_count": 3,
     "files that name OneRule": 3,
-    "tests that import inner modules": 96,
-    "words in docs": 77_850,
-    "decision records": 48,
+    "tests that import inner modules": 97,
+    "words in docs": 78_560,
+    "decision records": 49,
 }
 SLACK = 0.99
 """What has shrunk by more than this is stated anew."""

@@ -130,7 +130,7 @@ def test_a_terminal_is_told_what_is_being_tried(tmp_path) -> None:
     ]
     table = tmp_path / "t.csv"
     table.write_text("\n".join(["a,b,c,d,e,f,g,h,y", *lines]))
-    code, seen = on_terminal(["fit", table, "y", "-o", tmp_path / "m.likely"], 100)
+    code, seen = on_terminal(["fit", table, "y", "--effort", "best", "-o", tmp_path / "m.likely"], 100)
     drawn = re.findall(r"\r\x1b\[2K(.*?) … \d+ s\r", seen)
     assert code == 0 and any(re.fullmatch(r"Trying .*: \d+ of \d+", line) for line in drawn), seen
     assert "\r\x1b[2K" in seen[seen.rindex(" s\r") :], "the line is taken away"

@@ -145,7 +145,7 @@ def test_a_random_state_deals_the_rows() -> None:
     drawn = int(np.random.RandomState(7).randint(np.iinfo(np.int32).max))
     assert weights(random_state=np.random.RandomState(7)) == weights(seed=drawn)
     having = {name for name in faces.__all__ if "random_state" in getattr(faces, name)().get_params()}
-    assert having == {"AutoClassifier", "PoolClassifier", "TunedNaiveBayesClassifier"}
+    assert having == {"AutoClassifier", "ForestClassifier", "PoolClassifier", "TunedNaiveBayesClassifier"}
 
 
 def test_a_pool_has_members() -> None:

@@ -98,7 +98,7 @@ def _abilities(f: Fitted, words: str) -> bool:
     can = words.partition(" It cannot")[0]
     for name, to in LANGUAGES.items():
         try:
-            likely.export(f.model, to)
+            likely.export(f.model, to, **({"dialect": "duckdb"} if to == "sql" else {}))  # dates have no common syntax
             done = True
         except likely.LikelyError:
             done = False

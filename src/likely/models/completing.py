@@ -386,7 +386,8 @@ def _tell_shares(model: Model, references: References, like: Batch) -> Reference
     all_gaps = replace(references, usual=references.usual[:0])
     summary, whole = model.summary, model.summary.total.floats()
     few, many = DRAWN_TO_TELL
-    drawn = min(max(few, math.ceil(DRAWN_OF_RAREST * whole.sum() / whole[whole > 0].min())), many)
+    apart = whole / whole.max()  # before the sum, which could overflow
+    drawn = max(few, math.ceil(min(DRAWN_OF_RAREST * float(apart.sum() / apart[whole > 0].min()), many)))
     score = Completed(model.score, all_gaps, drawn)
     shares, each = [], CELLS_TOLD // (drawn * len(references.axes) ** 2)
     for k, axis in enumerate(references.axes):

@@ -166,6 +166,9 @@ def thinned(points: NDArray[np.float64]) -> tuple[tuple[float, float], ...]:
 BINS = 10
 ROWS_A_BIN = 10
 """Of few rows there are fewer bins, but two at least."""
+LEAST_DOUBTED = 0.0005
+"""A calibration error that is told as 0.0 points is no reason for doubt: where every answer is all but certain and
+right, rounding alone exceeds what chance would make."""
 MOST_DRAWN = 2000
 """Rows whose outcomes are drawn one by one."""
 DRAWS = 2000
@@ -237,7 +240,8 @@ def reliability(
             Bin(float(total[k]), float(mine.min()), float(mine.max()), float(given[k] / total[k]), Measure(p, *bounds))
         )
     expected, value = float(np.sqrt(2 / np.pi) * (share @ alone)), float(share @ np.abs(gap))
-    doubted = bool(count) and value > _error_by_chance(chance, weight, where, total, alone, seed)
+    by_chance = _error_by_chance(chance, weight, where, total, alone, seed) if count else 0.0
+    doubted = value > max(by_chance, LEAST_DOUBTED)
     return Reliability(of, tuple(table), value, expected, float((share * gap).sum()), doubted)
 
 

@@ -53,7 +53,7 @@ class Forest(Settings):
     prior 0. An attribute that never varies takes no part.
 
     >>> Forest(trees=30).leaves
-    64
+    256
     """
 
     trees: int = setting(100, "Trees.", at_least=1, at_most=1_000, whole=True)

@@ -142,7 +142,7 @@ class _Candidate:
         return frozenset()
 
     def learn(self, summary: Summary) -> Model:
-        of_numbers = "numbers" in self.settings
+        of_numbers, summary = "numbers" in self.settings, summary.without_text()
         columns = (
             replace(c, role="left out") if c.role == "attribute" and (c.kind == "nominal") is of_numbers else c
             for c in summary.schema.columns
