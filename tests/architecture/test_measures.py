@@ -19,8 +19,8 @@ STATED = {
     "files that name least_count": 3,
     "files that name OneRule": 3,
     "tests that import inner modules": 97,
-    "words in docs": 78_560,
-    "decision records": 49,
+    "words in docs": 78_900,
+    "decision records": 50,
 }
 SLACK = 0.99
 """What has shrunk by more than this is stated anew."""
