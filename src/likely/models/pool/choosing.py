@@ -90,7 +90,7 @@ class Trial:
         titles = self.titles
         order = sorted(range(len(titles)), key=lambda k: (-self.weights[k], -self.scores[k], k))
         rows = tuple((titles[k], float(self.weights[k]), -float(self.scores[k]) / math.log(2)) for k in order)
-        title = "Candidates on held-out rows" if weighed else f"Candidates on {self.rows:,} held-out rows"
+        title = "Candidates on held-out rows" if weighed else f"Candidates on up to {self.rows:,} held-out rows"
         return (Exhibit(title, ("candidate", "weight", "log loss alone, at its best weight, bits"), rows),)
 
     def state(self) -> State:
