@@ -58,7 +58,7 @@ CELLS_TOLD = 6_000_000
 """Cells that are scored at most to find that out: of wide tables it is found for the values with most rows alone."""
 USUAL_SHARE, USUAL_ROWS = 0.01, 20
 """Rows of training with the same cells unknown from which on what that means was learned."""
-MOST_USUAL = 32
+MOST_USUAL = 256
 
 
 def needs_references(model: Model) -> bool:
@@ -342,13 +342,16 @@ def find_nearest(places: Longs, rows: Floats, far: Floats, relevance: Floats, co
 
 
 def _usual_patterns(codes: Bytes, weight: Floats, coding: Coding) -> Bools:
-    """Which cells are unknown together in many rows; the patterns with most rows first."""
+    """Which cells are unknown together in many rows, these alone or others too; the patterns with most rows first."""
     gone = codes == np.array([axis.size for axis in coding.axes], np.uint8)
     patterns, place = np.unique(gone, axis=0, return_inverse=True)
     often = np.bincount(place.reshape(-1), weight, len(patterns))
-    many = (often >= max(USUAL_SHARE * float(weight.sum()), USUAL_ROWS)) & patterns.any(axis=1)
     order = np.lexsort((np.arange(len(patterns)), -often))
-    return np.asarray(patterns[[k for k in order if many[k]][:MOST_USUAL]])
+    order = order[patterns[order].any(axis=1)][:MOST_USUAL]
+    own = patterns[order].astype(np.float64)
+    # A row has all gaps of a pattern where as many cells are unknown in both as in the pattern.
+    at_least = (own @ patterns.T.astype(np.float64) == own.sum(axis=1)[:, None]) @ often
+    return np.asarray(patterns[order[at_least >= max(USUAL_SHARE * float(weight.sum()), USUAL_ROWS)]])
 
 
 # What the model says of references, and of one value by itself.

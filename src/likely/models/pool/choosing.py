@@ -209,7 +209,8 @@ def choose_members(
         logs = weighted_logs(evidence, start, weights, FARTHEST)[np.arange(len(truth)), truth]
         more = math.ceil(min(ENOUGH / max(-float(weight @ logs), 1e-9), most_parts)) - 1
         best = sorted(found, key=lambda h: (-scores[h], h))[:GO_ON]
-        running = [h for h, w in zip(found, weights, strict=True) if w > 0 or h in best]
+        # The first goes on too: it is what is believed before rows speak (ANCHOR).
+        running = [h for h, w in zip(found, weights, strict=True) if w > 0 or h in best or h == 0]
         if more and running and len(parts.training) > 1:
             further = parts.holding([*parts.training][1 : 1 + more])
             beyond = known_places(further)

@@ -98,9 +98,11 @@ class References:
         if batch.rows == 1 and not any(_is_unknown(batch.cells[name], 0) for name in names):
             return None
         gone = np.stack([are_unknown(batch.cells[name]) for name in names], axis=1)
-        for pattern in self.usual:
-            gone[(gone == pattern).all(axis=1)] = False
         partly = np.flatnonzero(gone.any(axis=1))
+        if len(self.usual) and len(partly):
+            as_learned = np.isin(_as_one(gone[partly]), _as_one(self.usual))
+            gone[partly[as_learned]] = False
+            partly = partly[~as_learned]
         if not len(partly):
             return None
         for k, axis in enumerate(self.axes):  # a level that training did not have is not known either
@@ -209,6 +211,12 @@ def _read_values(values: object, axis: Axis) -> Any:
 def are_unknown(cells: Any) -> Bools:
     """Which cells of a column are missing; numbers that are infinite count as missing."""
     return np.asarray(cells.codes == MISSING_CODE if isinstance(cells, Codes) else ~np.isfinite(cells))
+
+
+def _as_one(patterns: Bools) -> NDArray[np.void]:
+    """Each pattern as one value, to be found among others."""
+    packed = np.packbits(patterns, axis=1)
+    return packed.view(np.dtype((np.void, packed.shape[1]))).reshape(-1)
 
 
 def _is_unknown(cells: Any, row: int) -> bool:
