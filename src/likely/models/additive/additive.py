@@ -15,7 +15,7 @@ import numpy as np
 from likely.errors import SettingError, shown
 from likely.machinery.arrays import Bools, Floats
 from likely.models.additive.anova import DECIMALS, Anova, decompose, measure_terms
-from likely.models.additive.boosting import Recipe, TreeArrays, boost, score_parts
+from likely.models.additive.boosting import boost, score_parts
 from likely.models.additive.coding import (
     MOST_CODES,
     CodedRows,
@@ -29,6 +29,7 @@ from likely.models.additive.coding import (
 )
 from likely.models.additive.histograms import padded
 from likely.models.additive.model import FACTS, additive_model, additive_terms, read_anova, read_strengths
+from likely.models.additive.recipe import Recipe, TreeArrays
 from likely.models.contracts import Learner, Learning, Model, Sweep
 from likely.models.fractions import log_of
 from likely.models.heldout.search import HeldOutParts

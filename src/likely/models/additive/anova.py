@@ -14,8 +14,8 @@ import numpy as np
 
 from likely.machinery.arrays import Bools, Bytes, Floats, Ints
 from likely.machinery.jit import kernel
-from likely.models.additive.boosting import TreeArrays
 from likely.models.additive.coding import CodedRows
+from likely.models.additive.recipe import TreeArrays
 from likely.models.additive.rounds import add_tree, mean_below
 from likely.models.kernels import add_levels, add_pairs, add_trees
 

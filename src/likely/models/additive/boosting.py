@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from likely.machinery.arrays import Bytes, Floats, Ints
+from likely.machinery.arrays import Floats
+from likely.machinery.threads import default_threads
 from likely.models.additive.coding import CodedRows, Coding, with_base
-from likely.models.additive.histograms import BLOCK, CODES, bundle_codes, gradient_unit, loss_unit, padded
-from likely.models.additive.pairing import COARSE, coarse_codes
-from likely.models.additive.rounds import PAIR_WAIT, add_tree, grow_rounds, held_out_loss
+from likely.models.additive.histograms import BLOCK, CODES, bundle_codes, padded
+from likely.models.additive.pairing import COARSE, NO_COARSE, PAIR_WAIT, coarse_codes, pair_pause
+from likely.models.additive.recipe import Recipe, TreeArrays, Units, dither_of, units_of
+from likely.models.additive.rounds import add_tree, grow_rounds, held_out_loss
+from likely.models.additive.shards import LEAST_ROWS, SharedBoosting
 from likely.models.heldout.kept_rows import FEW_LEVELS, KeptRows, are_copies, deal_copies, equal_pairs, is_heavy
 from likely.table.batch import Batch
 
@@ -22,17 +25,14 @@ if TYPE_CHECKING:
 
 # Boosting: tree after tree, each a Newton step on what the sum so far leaves unexplained (Friedman 2001).
 
-LARGEST_STEP = 4.0
-"""No Newton step is longer than this, in nats: where a class is rare, curvature tells little of how far to go."""
-LEVEL_RIDGE = 10.0
-"""Levels are ordered by gradient / (curvature + this), so that rare ones do not come first."""
 PARTS = 5
 """Rows are dealt to so many parts by the hash of their codes; the first is held out."""
 ALL_PARTS = 4_000
 """Rows up to which every part is held out in turn: one alone would say too little of when to stop."""
-MOST_TRIED = 300_000
-"""Rows by which the number of trees is found at most: those with the smallest hashes."""
-NO_COARSE = np.empty((0, 0), np.uint8)
+MOST_TRIED = 200_000
+"""Rows up to which trees are learned again from all of them, once held-out rows said how many."""
+HELD_OUT, MOST_HELD_OUT = 20, 100_000
+"""Of more rows, one in so many is held out; and about so many rows at most."""
 PATIENCE, FIRST_PATIENCE = 25, 150
 """Rounds without a better held-out score, after which no further ones are tried; and those before the first better
 one: attributes that tell something only together, such as the bits of a parity, cost before they gain."""
@@ -40,55 +40,22 @@ AT_ONCE = 50
 """Trees that one call of the compiled loop grows at most: it needs room for them."""
 
 
-@dataclass(frozen=True)
-class TreeArrays:
-    """A tree: node n is a leaf where attribute[n] is -1; else codes with mask 1 go to below[n], others to the next."""
+class Boosting(Protocol):
+    """A sum of trees under way: rows to learn from, and rows that are held out."""
 
-    attribute: Ints
-    below: Ints
-    mask: Bytes
-    """(nodes, CODES)"""
-    value: Floats
-    """(nodes, scores), of leaves."""
-    cover: Floats
-    """The weight of the rows that were learned from, of leaves."""
+    trees: list[TreeArrays]
+    ended: bool
+    held_out_weight: float
+    losses: list[int]
+    """Of held-out rows, in units: before the first tree, and after each."""
 
-    @property
-    def attributes(self) -> tuple[int, ...]:
-        """Those that take part, in order."""
-        return tuple(sorted({int(j) for j in self.attribute if j >= 0}))
+    def grow(self, rounds: int) -> None:
+        """So many trees more, or as many as help."""
+        ...
 
-
-class Units(NamedTuple):
-    """How many units a gradient and a loss of 1 are."""
-
-    gradient: float
-    loss: float
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How trees are grown."""
-
-    sizes: NDArray[np.int64]
-    nominal: NDArray[np.bool_]
-    direction: NDArray[np.int64]
-    """1 where the score must rise with the codes of an attribute, -1 where it must fall."""
-    apart: NDArray[np.bool_]
-    """Attributes that must not be in one tree."""
-    start: Floats
-    """The scores before the first tree."""
-    order: int
-    leaves: int
-    rate: float
-    ridge: float
-    least: float
-    rounds: int
-
-    @property
-    def scores(self) -> int:
-        """How many scores a row has: one for each class, or one for two."""
-        return len(self.start)
+    def loss_after(self, rounds: int) -> int:
+        """The log loss of the held-out rows after so many trees, in units."""
+        ...
 
 
 class TreeChunk:
@@ -131,20 +98,15 @@ class Boosted:
             score += np.concatenate([p.base for p in parts if p.base is not None]).T
         width = padded(scores)
         bundles = bundle_codes(learned.codes, width)
-        # Rounding up or down is by the hash of the row; the bits are others than those that deal or sample.
-        dither = (hashes >> np.uint64(20) & np.uint64(0xFFFFFF)).astype(np.float64) * 2.0**-24
+        dither = dither_of(hashes)
         leaf, pull = np.zeros(len(group), np.uint8), np.zeros((len(learned), width), np.int64)
         rows = (codes, bundles.codes, bundles.start, bundles.member, bundles.radix, np.arange(count, dtype=np.int32),
                 bundles.pays_from, len(learned), group, weight, dither, score, leaf, pull)  # fmt: skip
-        offset = np.concatenate([[0], np.cumsum(recipe.sizes)]).astype(np.int64)
-        one = units.gradient
-        settings = np.array(
-            [recipe.ridge * one, recipe.least * one, LEVEL_RIDGE * one, recipe.rate, LARGEST_STEP, one, units.loss]
-        )
+        offset = recipe.offset
+        settings = recipe.settings(units)
         rules = (offset, recipe.nominal, recipe.direction, recipe.apart, leaves, recipe.order, settings)
         coarse = coarse_codes(learned.codes, recipe.sizes, width) if recipe.order > 1 else NO_COARSE
-        # Seeking pairs is to take no longer than growing trees.
-        pause = count * (count - 1) // 2 * coarse.shape[1] // (2 * bundles.codes.size)
+        pause = pair_pause(count, coarse.shape[1], len(learned))
         pairs = (
             coarse, 1 + coarse.max(axis=1, initial=0).astype(np.int64), np.zeros((COARSE * COARSE, width), np.int64),
             np.zeros(2 * scores, np.int64), np.zeros((2, COARSE), np.uint8),
@@ -184,31 +146,38 @@ class Boosted:
         return self.losses[min(rounds, len(self.losses) - 1)]
 
 
-def units_of(rows: CodedRows) -> Units:
-    """Units in which sums over these rows, and over fewer, are exact."""
-    return Units(gradient_unit(rows.total, len(rows)), loss_unit(rows.total))
+def boosting_of(recipe: Recipe, learned: CodedRows, held_out: CodedRows | None, units: Units) -> Boosting:
+    """A sum of trees under way: of many rows by several threads, else in one compiled loop. Both say the same."""
+    shared = min(default_threads(), len(learned) // LEAST_ROWS) > 1
+    return (SharedBoosting if shared else Boosted)(recipe, learned, held_out, units)
 
 
 def boost(recipe: Recipe, rows: CodedRows, search: bool = True) -> tuple[list[TreeArrays], tuple[int, float, float]]:
     """The trees, learned from all rows; and how many were right for held-out rows, of what weight and loss per row.
 
-    Without a search, as many as the recipe says.
+    Without a search, as many as the recipe says. Of many rows a few are held out, and what the others teach is the
+    answer: learning again from all rows would tell no more, with as many trees as were right for fewer rows.
     """
-    units = units_of(rows)
-    tried = rows.take(slice(0, MOST_TRIED)) if len(rows) > MOST_TRIED else rows
+    units = units_of(rows.total, len(rows))
+    if search and len(rows) > MOST_TRIED:
+        few = (rows.hashes & np.uint64(0xFFFFFFFF)) % np.uint64(max(HELD_OUT, len(rows) // MOST_HELD_OUT)) == 0
+        only = boosting_of(recipe, rows.take(~few), rows.take(few), units)
+        rounds, in_units = best_rounds([only], recipe.rounds)
+        weight = only.held_out_weight
+        return only.trees[:rounds], (rounds, weight, in_units / units.loss / weight)
     held = range(0) if not search else range(PARTS) if len(rows) <= ALL_PARTS else range(1)
-    trials = [trial for part in held if (trial := _held_out(recipe, tried, part, units)) is not None]
+    trials = [trial for part in held if (trial := _held_out(recipe, rows, part, units)) is not None]
     rounds, loss, weight = recipe.rounds, 0.0, 0.0
     if trials:
         rounds, in_units = best_rounds(trials, recipe.rounds)
         weight = sum(t.held_out_weight for t in trials)
         loss = in_units / units.loss / weight
-    final = Boosted(recipe, rows, None, units)
+    final = boosting_of(recipe, rows, None, units)
     final.grow(rounds)
     return final.trees, (rounds, weight, loss)
 
 
-def _held_out(recipe: Recipe, rows: CodedRows, part: int, units: Units) -> Boosted | None:
+def _held_out(recipe: Recipe, rows: CodedRows, part: int, units: Units) -> Boosting | None:
     """Learning from all parts but one, if that can be done."""
     # Bits that the order of rows (and a sample) goes by are not the ones that deal.
     dealt = (rows.hashes & np.uint64(0xFFFFFFFF)) % np.uint64(PARTS) == np.uint64(part)
@@ -220,7 +189,7 @@ def _held_out(recipe: Recipe, rows: CodedRows, part: int, units: Units) -> Boost
     out, kept = (replace(rows, weight=side).take(side > 0) for side in (mine, rows.weight - mine))
     if not len(out) or not len(kept):
         return None
-    return Boosted(recipe, kept, out, units)
+    return boosting_of(recipe, kept, out, units)
 
 
 def _has_copies(recipe: Recipe, rows: CodedRows, alike: Floats) -> bool:
@@ -238,7 +207,7 @@ def _has_copies(recipe: Recipe, rows: CodedRows, alike: Floats) -> bool:
     return are_copies(alike, equal_pairs(each, table(np.zeros(len(rows)), 1)[0]), sizes)
 
 
-def best_rounds(trials: list[Boosted], most: int) -> tuple[int, int]:
+def best_rounds(trials: Sequence[Boosting], most: int) -> tuple[int, int]:
     """The number of trees with the least held-out loss of all parts together (the first of equals), and that loss."""
     best, rounds, done, patience = sum(t.loss_after(0) for t in trials), 0, 0, FIRST_PATIENCE
     while done < most and done - rounds < patience and not all(t.ended for t in trials):
@@ -276,13 +245,13 @@ def score_parts(
     """What is said of the rows at `places`, (places, classes), and after how many rounds held-out rows say to stop."""
     two = len(coding.summary.classes) == 2
     whole = CodedRows.of(coding, rows.batch, rows.group, rows.weight, len(rows) + 1)
-    units = units_of(whole)
+    units = units_of(whole.total, len(whole))
     learned, out = (
         [whole.take(rows.part == part if inside else rows.part != part).tallied() for part in parts]
         for inside in (False, True)
     )
     trials = [
-        Boosted(recipe, with_base(one, given, two), with_base(other, given, two), units)
+        boosting_of(recipe, with_base(one, given, two), with_base(other, given, two), units)
         for one, other in zip(learned, out, strict=True)
     ]
     rounds, _ = best_rounds(trials, recipe.rounds)

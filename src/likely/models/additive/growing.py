@@ -265,7 +265,7 @@ def _list_allowed(state: Ints, open_: bool, allowed: Ints) -> int:
 
 
 @inner
-def _part_rows(codes: Bytes, j: int, mask: Bytes, rows: Ints, start: int, stop: int, spare: Ints) -> int:
+def part_rows(codes: Bytes, j: int, mask: Bytes, rows: Ints, start: int, stop: int, spare: Ints) -> int:
     """Put rows that go left in front of the others, both in order; where the others begin."""
     to, behind, column = np.uint64(start), np.uint64(0), np.uint64(j)
     for i in range(np.uint64(start), np.uint64(stop)):
@@ -303,7 +303,7 @@ def newton_step(packed: int, low: float, high: float, ridge: float, rate: float,
 
 
 @inner
-def _gain_of(left: Longs, whole: Longs, classes: int, rules: Rules) -> float:
+def gain_of(left: Longs, whole: Longs, classes: int, rules: Rules) -> float:
     """By how much the loss falls if rows are parted so; -1 where a part would be too small."""
     out, on_left, on_right = 0.0, 0.0, 0.0
     for k in range(classes):
@@ -415,7 +415,7 @@ def grow_tree(
                     room.masks[0, b] = first_mask[b]
                 size = offset[first + 1] - offset[first]
                 sum_left(room.hist, offset[first], size, classes, first_mask, sums[leaves])
-                room.chosen[0], room.gains[0] = first, _gain_of(sums[leaves], sums[0], classes, rules)
+                room.chosen[0], room.gains[0] = first, gain_of(sums[leaves], sums[0], classes, rules)
                 if room.gains[0] < 0.0:
                     return 1, 0.0
         leaf = _pick_leaf(many, classes, taken < widest, free, leaves, rules, room, splits)
@@ -426,7 +426,7 @@ def grow_tree(
             _take(j, apart, state)
             taken += 1
         gain += room.gains[leaf]
-        to = _part_rows(cells.codes, j, room.masks[leaf], room.rows, spans[leaf, 0], spans[leaf, 1], room.spare)
+        to = part_rows(cells.codes, j, room.masks[leaf], room.rows, spans[leaf, 0], spans[leaf, 1], room.spare)
         node = tree.leaf_of[leaf]
         tree.attribute[node], tree.below[node] = j, nodes
         for b in range(CODES):

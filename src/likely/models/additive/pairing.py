@@ -20,6 +20,33 @@ MOST_ROWS = 10_000
 MOST_WORK = 10_000_000
 """Rows times pairs times scores at most: with more attributes fewer rows have a say, and none where too few would."""
 LEAST_ROWS = 200
+PAIR_WAIT = 10
+"""Trees after which two attributes that speak together only are sought again where that was in vain; each time in vain
+twice as many."""
+NO_COARSE = np.empty((0, 0), np.uint8)
+
+
+def pair_pause(attributes: int, sample: int, rows: int) -> int:
+    """Trees between searches for pairs that were not in vain: seeking is to take no longer than growing trees."""
+    return attributes * (attributes - 1) // 2 * sample // (2 * max(rows * attributes, 1))
+
+
+class PairSeeks:
+    """When two attributes that speak together only are sought: `grow_rounds` counts in the same way."""
+
+    def __init__(self, pause: int) -> None:
+        self._next, self._wait, self._pause = 0, PAIR_WAIT, pause
+
+    def are_due(self, trees: int) -> bool:
+        """Whether to seek now; a search counts as one in vain until `pay`."""
+        if trees < self._next:
+            return False
+        self._next, self._wait = trees + self._wait, 2 * self._wait
+        return True
+
+    def pay(self, trees: int) -> None:
+        """The search was not in vain."""
+        self._next, self._wait = trees + self._pause, PAIR_WAIT
 
 
 def coarse_codes(codes: Bytes, sizes: Longs, scores: int) -> Bytes:

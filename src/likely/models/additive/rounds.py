@@ -8,7 +8,7 @@ from likely.machinery.arrays import Bools, Bytes, Floats, Ints, Longs, Whole
 from likely.machinery.jit import inner, kernel
 from likely.models.additive.growing import GrownTree, GrowRoom, LeafCells, Rules, SplitRoom, grow_tree
 from likely.models.additive.histograms import CODES, add_and_lose, add_and_pull
-from likely.models.additive.pairing import best_pair, first_split
+from likely.models.additive.pairing import PAIR_WAIT, best_pair, first_split
 
 # Rows that go down a finished tree of codes: scores of leaves, and what comes by each node. Compiled loops.
 
@@ -48,7 +48,10 @@ def mean_below(attribute: Ints, below: Ints, cover: Floats, value: Floats) -> No
             one, two = below[n], below[n] + 1
             cover[n] = cover[one] + cover[two]
             for k in range(value.shape[1]):
-                value[n, k] = (cover[one] * value[one, k] + cover[two] * value[two, k]) / cover[n]
+                if cover[n] > 0.0:
+                    value[n, k] = (cover[one] * value[one, k] + cover[two] * value[two, k]) / cover[n]
+                else:  # rows that weigh next to nothing beside the others
+                    value[n, k] = (value[one, k] + value[two, k]) / 2.0
 
 
 # Rounds of boosting in one compiled loop: gradients, the best tree, its steps added, the loss of held-out rows.
@@ -56,9 +59,6 @@ def mean_below(attribute: Ints, below: Ints, cover: Floats, value: Floats) -> No
 CAREFUL = 300
 """Trees after which steps grow longer, to twice the length after as many again: what still helps then needs so many
 trees that the limit of rounds would end it first (connect_4: log loss .436, else .455)."""
-PAIR_WAIT = 10
-"""Trees after which two attributes that speak together only are sought again where that was in vain; each time in vain
-twice as many."""
 
 
 @inner
@@ -71,7 +71,7 @@ def _descend(
 
 
 @inner
-def _rate_of(tree: int, rate: float) -> float:
+def rate_of(tree: int, rate: float) -> float:
     """What the steps of a tree are multiplied by: where many trees help, later ones may be bolder."""
     return rate * (1.0 + max(tree - CAREFUL, 0) / CAREFUL)
 
@@ -117,11 +117,10 @@ def grow_rounds(
     """So many rounds more; how many trees were grown, fewer only where none helps any more.
 
     The rows up to `learned` are learned from; losses[t] is that of the others after tree t. `leaf` and `pending` are
-    the leaves of the last tree and their steps, which are not yet in the scores of learned rows. settings: ridge, least
-    curvature, ridge of the order of levels (in units of gradients), rate, largest step, units of gradients, of losses.
-    cover: the weight of the rows of each leaf. progress: trees so far, the tree at which pairs are sought next, how
-    long to wait after that where it was in vain, and where it was not. Arrays of trees have room for one more, in which
-    a tree of a pair is grown.
+    the leaves of the last tree and their steps, which are not yet in the scores of learned rows. settings: as
+    `Recipe.settings` gives them. cover: the weight of the rows of each leaf, in units of losses. progress: trees so
+    far, the tree at which pairs are sought next, how long to wait after that where it was in vain, and where it was
+    not. Arrays of trees have room for one more, in which a tree of a pair is grown.
     """
     classes = scores.shape[0]
     cells = LeafCells(codes, bundled, begin, member, radix, every, bundle_from)
@@ -149,7 +148,7 @@ def grow_rounds(
                 for r in range(coarse.shape[1]):
                     masks[leaves, codes[r, i]] = pair_groups[1, coarse[i, r]]
             tree = GrownTree(attribute[at], below[at], mask[at], leaf_of[at], step[at])
-            rate = _rate_of(progress[0], settings[3])
+            rate = rate_of(progress[0], settings[3])
             found, gained = grow_tree(
                 cells, pull, rules, apart, leaves, widest, i, j, masks[leaves], rate, settings[4], grow_room, splits,
                 tree,
@@ -164,7 +163,7 @@ def grow_rounds(
                 cover[t, m] = 0.0
                 for r in range(spans[m, 0], spans[m, 1]):
                     leaf[rows[r]] = m
-                    cover[t, m] += weight[rows[r]]
+                    cover[t, m] += np.rint(weight[rows[r]] * settings[6])
         if many[t] == 1:
             # Steps that were pending are in the scores.
             for m in range(leaves):
