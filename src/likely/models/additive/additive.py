@@ -6,7 +6,7 @@ Rows are seen once, as codes of one byte a cell; what follows is in boosting.py,
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,10 +14,11 @@ import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.machinery.arrays import Bools, Floats
-from likely.models.additive.anova import DECIMALS, Anova, decompose, measure_terms
-from likely.models.additive.boosting import boost, score_parts
+from likely.models.additive.anova import DECIMALS, Anova, Strengths, decompose, measure_terms
+from likely.models.additive.boosting import boost, boost_many, most_tried, score_parts
 from likely.models.additive.coding import (
     MOST_CODES,
+    CodedParts,
     CodedRows,
     Coding,
     check_curves,
@@ -27,10 +28,11 @@ from likely.models.additive.coding import (
     curve_table,
     with_base,
 )
+from likely.models.additive.exchange import ALONE, RowSums, find_start, keep_first
 from likely.models.additive.histograms import padded
 from likely.models.additive.model import FACTS, additive_model, additive_terms, read_anova, read_strengths
 from likely.models.additive.recipe import Recipe, TreeArrays
-from likely.models.contracts import Learner, Learning, Model, Sweep
+from likely.models.contracts import Exchange, Learner, Learning, Model, Sweep
 from likely.models.fractions import log_of
 from likely.models.heldout.search import HeldOutParts
 from likely.models.heldout.weighing import PATTERNS, ROWS, fit_offsets
@@ -51,8 +53,10 @@ if TYPE_CHECKING:
 MOST_BYTES = 1 << 30
 """What the histograms of a tree may take up; where there are very many columns, they have fewer bins."""
 LEAST_CODES = 4
-MEASURED = 1 << 12
-"""Rows on which the strengths of terms are measured at most: those with the smallest hashes."""
+
+MOST_HOME = 20_000_000
+"""Different rows up to which they are brought home as codes, by who has them elsewhere: boosting there takes longer, as
+machines wait for each other at every step."""
 
 
 def check_names(value: Any) -> tuple[str, ...]:
@@ -150,8 +154,10 @@ class Additive(Settings):
         known = int((summary.total.floats() > 0).sum())
         if known < 2 or not coding.axes:
             return additive_model(self, coding, empty_terms(coding), {}, {}, ())
-        (parts,) = yield Sweep(code_rows, (coding, self.most_rows))
-        return self.model_of(coding, parts.joined())
+        few = max(MOST_HOME, most_tried(self.stopping == "held-out"))
+        together = BoostTogether(self, coding, few) if min(summary.rows, self.most_rows) > few else None
+        (found,) = yield Sweep(code_rows, (coding, self.most_rows), together=together)
+        return self._model(coding, found if isinstance(found, FoundTerms) else self.find_terms(coding, found.joined()))
 
     def restore(self, summary: Summary, found: State) -> Model:
         """The model as a file keeps it."""
@@ -225,7 +231,7 @@ class Additive(Settings):
         given = {coding.names.index(n): curve_table(n, c, coding.summary.classes) for n, c in self.curves.items()}
         return self.recipe(coding, start), given
 
-    def terms_of(self, coding: Coding, trees: list[TreeArrays], rows: CodedRows) -> Anova:
+    def terms_of(self, coding: Coding, trees: list[TreeArrays], rows: RowSums) -> Anova:
         """Trees taken apart, and what knowing an attribute is worth."""
         recipe, given = self.prepared(coding)
         log_prior = log_of(prior_quotients(coding.summary, "observed", 0.0))
@@ -245,28 +251,68 @@ class Additive(Settings):
 
     def evidence(self, coding: Coding, trees: list[TreeArrays], learned: CodedRows, batch: Batch) -> Floats:
         """What trees that were learned from some rows say of others beyond the prior."""
-        terms = additive_terms(coding.axes, self.terms_of(coding, trees, learned))
+        terms = additive_terms(coding.axes, self.terms_of(coding, trees, RowSums(learned)))
         log_prior = log_of(prior_quotients(coding.summary, "observed", 0.0))
         return Sum(log_prior, terms).scored(batch)[0] - log_prior
 
-    def model_of(self, coding: Coding, rows: CodedRows) -> Model:
-        """Boost, take the trees apart, and find what knowing an attribute is worth."""
+    def find_terms(self, coding: Coding, rows: CodedRows, exchange: Exchange | None = None) -> FoundTerms:
+        """Boost, take the trees apart, and find what knowing an attribute is worth; with machines that have other
+        rows, through `exchange`."""
         recipe, given = self.prepared(coding)
-        two = len(coding.summary.classes) == 2
-        search = self.stopping == "held-out"
-        trees, (rounds, weight, loss) = boost(recipe, with_base(rows, given, two), search)
-        anova = self.terms_of(coding, trees, rows)
-        log_prior = log_of(prior_quotients(coding.summary, "observed", 0.0))
+        seen, search = with_base(rows, given, len(coding.summary.classes) == 2), self.stopping == "held-out"
+        boosts = boost(recipe, seen, search) if exchange is None else boost_many(recipe, seen, search, exchange)
+        trees, (rounds, weight, loss) = boosts
+        sums = RowSums(rows, exchange or ALONE)
+        anova, first = self.terms_of(coding, trees, sums), sums.first
+        finite = np.isfinite(log_of(prior_quotients(coding.summary, "observed", 0.0)))
+        strengths = measure_terms(anova, coding.as_told(first.codes), first.weight, finite)
+        kept = find_start(rows, exchange or ALONE)[1] if rows.dropped else 0
+        facts = dict(zip(FACTS, (float(rounds), weight, loss), strict=True))
+        return FoundTerms(anova, facts, strengths, kept)
+
+    def _model(self, coding: Coding, found: FoundTerms) -> Model:
         notes = []
-        if rows.dropped:
+        if found.kept:
             notes.append(
-                f"Learned from {len(rows):,} of the different rows: those with the smallest hashes of their content "
+                f"Learned from {found.kept:,} of the different rows: those with the smallest hashes of their content "
                 "(most_rows)."
             )
-        facts = dict(zip(FACTS, (float(rounds), weight, loss), strict=True))
-        some = rows.take(slice(0, MEASURED))
-        strengths = measure_terms(anova, coding.as_told(some.codes), some.weight, np.isfinite(log_prior))
-        return additive_model(self, coding, anova, facts, strengths, notes)
+        return additive_model(self, coding, found.anova, found.facts, found.strengths, notes)
+
+
+@dataclass(frozen=True)
+class FoundTerms:
+    """What boosting found."""
+
+    anova: Anova
+    facts: dict[str, float]
+    strengths: Strengths
+    kept: int
+    """How many different rows were learned from, where others were left out; else 0."""
+
+
+@dataclass(frozen=True)
+class BoostTogether:
+    """Boosting where the rows are: machines exchange sums, and each grows the same trees."""
+
+    learner: Additive
+    coding: Coding
+    few: int
+    """Up to so many different rows are brought home."""
+
+    def deal(self, sums: tuple[CodedParts], places: int) -> list[CodedParts]:
+        """The rows by hash."""
+        return sums[0].dealt(places)
+
+    def work(self, dealt: Sequence[CodedParts], exchange: Exchange) -> tuple[CodedParts] | tuple[FoundTerms] | None:
+        """The first place says what was found; of few rows, each those that it has."""
+        none = CodedRows.none(len(self.coding.axes))
+        rows = CodedParts((none, *(part for parts in dealt for part in parts.parts))).joined()
+        rows = keep_first(rows, self.learner.most_rows, exchange)
+        if find_start(rows, exchange)[1] <= self.few:
+            return (CodedParts((replace(rows, most=self.learner.most_rows),)),)
+        found = self.learner.find_terms(self.coding, rows, exchange)
+        return (found,) if exchange.place == 0 else None
 
 
 def empty_terms(coding: Coding) -> Anova:
@@ -275,14 +321,12 @@ def empty_terms(coding: Coding) -> Anova:
     return Anova(np.zeros(classes), tuple(np.zeros((int(size), classes)) for size in coding.sizes), {}, {})
 
 
-def with_offsets(
-    anova: Anova, coding: Coding, rows: CodedRows, log_prior: Floats, given: Mapping[int, Floats]
-) -> Anova:
+def with_offsets(anova: Anova, coding: Coding, rows: RowSums, log_prior: Floats, given: Mapping[int, Floats]) -> Anova:
     """The terms, with what it is worth to know each attribute: unknown says nothing, and nothing known is the prior.
 
     Given curves are among them as they are.
     """
-    sample = rows.take(slice(0, ROWS))
+    sample = rows.first.take(slice(0, ROWS))
     strengths = _strengths(anova, sample.codes.astype(np.int32))
     anova = replace(anova, mains=tuple(given.get(j, table) for j, table in enumerate(anova.mains)))
     codes = coding.as_told(sample.codes)
@@ -302,7 +346,7 @@ def with_offsets(
         if j in given:
             mains.append(table)
             continue
-        there = np.bincount(rows.codes[:, j], minlength=len(table)) > 0
+        there = rows.by_code[j][: len(table)] > 0
         mains.append(np.round(table + np.where(there[:, None], offsets[j], 0.0), DECIMALS) + 0.0)
     return replace(anova, constant=log_prior, mains=tuple(mains))
 
