@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from spark.conftest import LIGHT, java
 from spark.rows import frame
 
 import likely
@@ -107,3 +115,91 @@ def test_few_different_rows_come_home(spark: Any, many: None, worked: list[int])
     there = likely.spark.fit(frame(spark, table, [0, 1_000, 3_000]), "y", learner)
     assert bits(there) == bits(likely.fit(table, "y", learner))
     assert worked == [2]
+
+
+DRIVER = """
+    import os, sys, threading, time
+    import likely.spark
+    from likely.models.additive import additive, boosting
+    from likely.spark import together
+    from likely.spark.session import quiet
+    boosting.MOST_TRIED = additive.MOST_HOME = 300
+    together.LEAST_ROWS = 500
+    folder, out = sys.argv[1:]
+    with quiet():
+        from pyspark.sql import SparkSession
+        builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
+        for name, value in {
+            "spark.executor.memory": "512m", "spark.driver.memory": "512m", "spark.driver.host": "127.0.0.1",
+            "spark.sql.shuffle.partitions": "2", "spark.log.level": "OFF", "spark.ui.showConsoleProgress": "false",
+            "spark.executorEnv.PYTHONPATH": os.environ["PYTHONPATH"],
+        }.items():
+            builder = builder.config(name, value)
+        spark = builder.getOrCreate()
+    while spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size() < 3:
+        time.sleep(0.1)
+
+    def watch():
+        tracker = spark.sparkContext.statusTracker()
+        seen = 0
+        while seen < 60:
+            active = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+            seen = seen + 1 if any(i is not None and i.numTasks == i.numActiveTasks == 2 for i in active) else 0
+            time.sleep(0.05)
+        print("middle", flush=True)
+
+    threading.Thread(target=watch, daemon=True).start()
+    learner = likely.Additive("any", leaves=4, rounds=4)
+    likely.spark.fit(folder, "y", learner, spark=spark, weight="w").save(out)
+"""
+
+
+def processes(above: int, words: str) -> list[int]:
+    """The processes below one whose command says so."""
+    parents, found = {}, []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            if words in (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode():
+                found.append(int(folder.name))
+        except OSError:
+            continue
+
+    def below(process: int) -> bool:
+        while process in parents and process != above:
+            process = parents[process]
+        return process == above
+
+    return sorted(filter(below, found))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("lost", ["pyspark.daemon", "CoarseGrainedExecutorBackend"])
+def test_what_is_lost_in_the_middle_changes_nothing(lost: str, tmp_path: Path, many: None) -> None:
+    home = Path(pytest.importorskip("pyspark").__path__[0])
+    if not java() or not Path("/proc").is_dir() or not os.access(home / "bin" / "spark-class", os.X_OK):
+        pytest.skip("Java, or pyspark's scripts, are not installed")
+    folder, table = tmp_path / "data", weighed(3_000, 7)
+    folder.mkdir()
+    for k in range(3):
+        pq.write_table(table.slice(1_000 * k, 1_000), folder / f"{k}.parquet")
+    paths = [str(Path(likely.__path__[0]).parent), str(Path(__file__).parents[1])]
+    env = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(paths),
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_HOME": str(home),
+        "SPARK_SCALA_VERSION": "2.13",
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "JAVA_TOOL_OPTIONS": LIGHT,
+    }
+    words = [sys.executable, "-c", textwrap.dedent(DRIVER), str(folder), str(tmp_path / "there.likely")]
+    driver = subprocess.Popen(
+        words, env=env, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    assert driver.stdout is not None and driver.stdout.readline() == "middle\n"
+    os.kill(processes(driver.pid, lost)[-1], signal.SIGKILL)
+    driver.communicate(timeout=400)
+    assert driver.returncode == 0
+    likely.fit(folder, "y", likely.Additive("any", leaves=4, rounds=4), weight="w").save(tmp_path / "here.likely")
+    assert (tmp_path / "there.likely").read_bytes() == (tmp_path / "here.likely").read_bytes()

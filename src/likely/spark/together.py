@@ -64,7 +64,8 @@ def work_together(spread: Spread, sweep: Sweep, summary: Summary, places: int) -
         deal = Deal(sweep, summary, _keys(spread.spark, places))
         dealt = spread.letters(deal, summary.schema.stored).repartition(places, "key")
         job = packed((sweep.together, spread.title.name))
-        found = check_letters(dealt.mapInArrow(partial(in_step, job), LETTER, barrier=True).collect())
+        # Spark begins a barrier stage again that is followed by another stage, and gives up one that is the last.
+        found = check_letters(dealt.mapInArrow(partial(in_step, job), LETTER, barrier=True).repartition(1).collect())
     return reduce(plus_tuples, (unpacked(data) for _, _, data in found))
 
 
