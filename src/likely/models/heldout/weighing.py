@@ -42,9 +42,9 @@ def evidence_weights(
     """The weights v >= 0 with the greatest held-out sum of weight * log P(class | row) - price * sum v, where
     log P(class | row) = start + sum over speakers of v * term, normalised.
 
-    `terms` is (speakers, rows, classes), all finite, `start` (classes). The score is concave: Newton's steps, each to the top of a
-    parabola within v >= 0, from `begin`. `anchor` names a speaker and a strength: in the place of the price it costs
-    strength / 2 * (v - 1)**2, so that where rows are few it is believed as it is.
+    `terms` is (speakers, rows, classes), all finite, `start` (classes). The score is concave: Newton's steps, each to
+    the top of a parabola within v >= 0, from `begin`. `anchor` names a speaker and a strength: in the place of the
+    price it costs strength / 2 * (v - 1)**2, so that where rows are few it is believed as it is.
     """
     count = len(terms)
     if not count:
