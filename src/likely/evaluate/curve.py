@@ -22,7 +22,7 @@ from likely.evaluate.crossval.validate import (
     require_target,
     teach_lessons,
 )
-from likely.evaluate.scores.intervals import Measure, intervals, of_scorer
+from likely.evaluate.scores.intervals import Measure, intervals, of_scorer, ratio_tested
 from likely.evaluate.scores.scores import Scorer, Scores, total_moments
 from likely.intake.engine import fits_in_memory
 from likely.intake.reading import GivenLearner, Reading, ReadingOptions, read_arguments, read_learner, with_encoding
@@ -348,7 +348,9 @@ def _draw(
         if group not in refused:
             each, baseline = ([judged.scorers[name, k] for k in of] for name in (LEARNER, BASELINE))
             together = rows.deal.together
-            points.append(_point(sizes[group], each, baseline, judged.lacking.get(group, {}), together))
+            tests = np.array([int(sums.rows[lessons.fold_of == lessons.fold[k]].sum()) for k in of])
+            ratio = ratio_tested(tests, np.array([learned_from[k] for k in of]))
+            points.append(_point(sizes[group], each, baseline, judged.lacking.get(group, {}), ratio, together))
     last = lessons.group[-1]
     if last in refused:
         raise SettingError(refused[last])
@@ -379,11 +381,13 @@ def _apart(name: str, lesson: int) -> tuple[str, int]:
     return name, lesson
 
 
-def _point(rows: float, each: list[Scorer], baseline: list[Scorer], lacking: dict[str, int], together: bool) -> Point:
+def _point(
+    rows: float, each: list[Scorer], baseline: list[Scorer], lacking: dict[str, int], ratio: float, together: bool
+) -> Point:
     judged = [s for s in each if _weight(s) > 0]
     whole = reduce(add, judged)
-    folds = [of_scorer(s, 1 / max(len(judged) - 1, 1)) for s in judged] if together else []
-    bounds = intervals(whole, together=reduce(add, folds) if folds else None)
+    folds = [of_scorer(s, ratio) for s in judged] if together else []
+    bounds = intervals(whole, ratio, together=reduce(add, folds) if folds else None)
     return Point(
         rows,
         bounds.accuracy,

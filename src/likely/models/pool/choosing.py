@@ -126,9 +126,6 @@ def _figure(kept: object) -> float:
 
 LEAST_SCORED = 100
 """Held-out rows that are scored, however many candidates and classes there are."""
-FARTHEST = 1e9
-"""What a member says in a pool, where it is bounded (shapes/bounds.py), counts as it is while weights are found: so
-many nats are never said."""
 WORTH, WORTH_A_ROW = 2.0, 3e-4
 """Nats, over all held-out rows and for each of them, that a member must be worth beside the others: else it is left
 out, as nobody would see the difference."""
@@ -206,7 +203,7 @@ def choose_members(
     if race and found and len(places):
         evidence, truth, weight = _stack(found), rows.group[places].astype(np.int64), rows.weight[places]
         weights = _weigh_all(evidence, start, truth, weight)
-        logs = weighted_logs(evidence, start, weights, FARTHEST)[np.arange(len(truth)), truth]
+        logs = weighted_logs(evidence, start, weights)[np.arange(len(truth)), truth]
         more = math.ceil(min(ENOUGH / max(-float(weight @ logs), 1e-9), most_parts)) - 1
         best = sorted(found, key=lambda h: (-scores[h], h))[:GO_ON]
         # The first goes on too: it is what is believed before rows speak (ANCHOR).
@@ -247,8 +244,8 @@ def choose_members(
 
 
 def _stack(found: Mapping[int, Tested]) -> Floats:
-    """What all say, (candidates, rows, classes), of each row less what is said of the class that it speaks for most."""
-    return tell_apart(np.stack([one for one, _ in found.values()]), FARTHEST) if found else np.zeros((0, 0, 0))
+    """What all say, (candidates, rows, classes): finite, as members are bounded (shapes/bounds.py)."""
+    return np.stack([one for one, _ in found.values()]) if found else np.zeros((0, 0, 0))
 
 
 def _between(one: Any, other: Any, share: float) -> Learner:
@@ -268,8 +265,8 @@ def _score_alone(said: Floats, start: Floats, rows: KeptRows, places: NDArray[np
     truth, weight, alone = rows.group[places].astype(np.int64), rows.weight[places], said[None]
     if not len(truth):
         return math.nan
-    v = evidence_weights(alone, start, truth, weight, price=0.0, begin=np.zeros(1), farthest=FARTHEST)
-    return float(weight @ weighted_logs(alone, start, v, FARTHEST)[np.arange(len(truth)), truth] / weight.sum())
+    v = evidence_weights(alone, start, truth, weight, price=0.0, begin=np.zeros(1))
+    return float(weight @ weighted_logs(alone, start, v)[np.arange(len(truth)), truth] / weight.sum())
 
 
 def _unjudged(parts: HeldOutParts) -> tuple[str, ...]:
@@ -302,10 +299,10 @@ def _judge(
     for number in np.unique(side):
         mine = side == number
         others_say = _weigh(evidence[:, ~mine], start, truth[~mine], weight[~mine])
-        logs[mine] = weighted_logs(evidence[:, mine], start, others_say, FARTHEST)
+        logs[mine] = weighted_logs(evidence[:, mine], start, others_say)
     score = float(weight @ logs[here, truth] / weight.sum())
     hits = float(weight[first_best(logs) == truth].sum() / weight.sum())
-    told = {name: weighted_logs(said[None], start, np.ones(1), math.inf) for name, said in others.items()}
+    told = {n: weighted_logs(tell_apart(said, math.inf)[None], start, np.ones(1)) for n, said in others.items()}
     learned = len(rows) - len(rows) // rows.parts
     folds = len(np.unique(rows.part[places]))
     answers = HeldOutAnswers(logs, truth, weight, side, learned, told, folds, rows.squares[places])
@@ -330,7 +327,7 @@ def _weigh_all(
     active = np.arange(len(evidence)) if some is None else some
     anchor = (int(np.flatnonzero(active == 0)[0]), ANCHOR) if 0 in active else None
     begin = np.zeros(len(active)) if begin is None else begin
-    return evidence_weights(evidence[active], start, truth, weight, anchor=anchor, begin=begin, farthest=FARTHEST)
+    return evidence_weights(evidence[active], start, truth, weight, anchor=anchor, begin=begin)
 
 
 def _weigh(evidence: Floats, start: Floats, truth: Longs, weight: Floats) -> Floats:
@@ -338,7 +335,7 @@ def _weigh(evidence: Floats, start: Floats, truth: Longs, weight: Floats) -> Flo
     here = np.arange(len(truth))
 
     def value_of(some: NDArray[np.intp], v: Floats) -> float:
-        return float(weight @ weighted_logs(evidence[some], start, v, FARTHEST)[here, truth])
+        return float(weight @ weighted_logs(evidence[some], start, v)[here, truth])
 
     v = _weigh_all(evidence, start, truth, weight)
     active, v = np.flatnonzero(v > 0), v[v > 0]
