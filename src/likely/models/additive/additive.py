@@ -15,7 +15,7 @@ import numpy as np
 from likely.errors import SettingError, shown
 from likely.machinery.arrays import Bools, Floats
 from likely.models.additive.anova import DECIMALS, Anova, decompose, measure_terms
-from likely.models.additive.boosting import boost, score_parts
+from likely.models.additive.boosting import Stopped, boost, boost_beside, score_parts, score_rows
 from likely.models.additive.coding import (
     MOST_CODES,
     CodedRows,
@@ -32,6 +32,7 @@ from likely.models.additive.model import FACTS, additive_model, additive_terms, 
 from likely.models.additive.recipe import Recipe, TreeArrays
 from likely.models.contracts import Learner, Learning, Model, Sweep
 from likely.models.fractions import log_of
+from likely.models.heldout.kept_rows import KeptRows
 from likely.models.heldout.search import HeldOutParts
 from likely.models.heldout.weighing import PATTERNS, ROWS, fit_offsets
 from likely.models.learning import looks_at_rows
@@ -243,6 +244,24 @@ class Additive(Settings):
         said, rounds = score_parts(self, coding, recipe, given, [*parts.training], parts.rows, places)
         return said, replace(self, rounds=max(rounds, 1), stopping="never")
 
+    def learn_beside(self, summary: Summary, held_out: KeptRows) -> Learning[tuple[Model, Floats, Additive]]:
+        """The model of all rows but some, which say how many trees; what it says of these beyond the prior; and the
+        learner, with so many rounds."""
+        summary = learnable(summary)
+        coding = self._coding(summary)
+        self._check(coding)
+        recipe, given = self.prepared(coding)
+        two = len(summary.classes) == 2
+        (parts,) = yield Sweep(code_rows, (coding, self.most_rows))
+        rows = parts.joined()
+        outside = CodedRows.of(coding, held_out.batch, held_out.group, held_out.weight, len(held_out) + 1)
+        out = np.isin(rows.hashes, outside.hashes)
+        learned, others = rows.take(~out), rows.take(out)
+        trees, found = boost_beside(recipe, with_base(learned, given, two), with_base(others, given, two))
+        said = score_rows(self, coding, trees, given, learned, held_out)
+        settled = replace(self, rounds=max(len(trees), 1), stopping="never")
+        return settled.model_of_trees(coding, learned, trees, found), said, settled
+
     def evidence(self, coding: Coding, trees: list[TreeArrays], learned: CodedRows, batch: Batch) -> Floats:
         """What trees that were learned from some rows say of others beyond the prior."""
         terms = additive_terms(coding.axes, self.terms_of(coding, trees, learned))
@@ -250,11 +269,14 @@ class Additive(Settings):
         return Sum(log_prior, terms).scored(batch)[0] - log_prior
 
     def model_of(self, coding: Coding, rows: CodedRows) -> Model:
-        """Boost, take the trees apart, and find what knowing an attribute is worth."""
+        """Boost, and take the trees apart."""
         recipe, given = self.prepared(coding)
         two = len(coding.summary.classes) == 2
-        search = self.stopping == "held-out"
-        trees, (rounds, weight, loss) = boost(recipe, with_base(rows, given, two), search)
+        trees, found = boost(recipe, with_base(rows, given, two), self.stopping == "held-out")
+        return self.model_of_trees(coding, rows, trees, found)
+
+    def model_of_trees(self, coding: Coding, rows: CodedRows, trees: list[TreeArrays], found: Stopped) -> Model:
+        """Take trees apart, and find what knowing an attribute is worth."""
         anova = self.terms_of(coding, trees, rows)
         log_prior = log_of(prior_quotients(coding.summary, "observed", 0.0))
         notes = []
@@ -263,7 +285,7 @@ class Additive(Settings):
                 f"Learned from {len(rows):,} of the different rows: those with the smallest hashes of their content "
                 "(most_rows)."
             )
-        facts = dict(zip(FACTS, (float(rounds), weight, loss), strict=True))
+        facts = dict(zip(FACTS, (float(found.rounds), found.weight, found.loss), strict=True))
         some = rows.take(slice(0, MEASURED))
         strengths = measure_terms(anova, coding.as_told(some.codes), some.weight, np.isfinite(log_prior))
         return additive_model(self, coding, anova, facts, strengths, notes)

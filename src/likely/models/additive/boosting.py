@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -118,7 +118,7 @@ class Boosted:
             np.zeros((cells, width), np.int64), np.zeros(count, np.int64), np.zeros((2 * leaves, width), np.int64),
             *np.zeros((2, len(learned)), np.int32), *np.zeros((2, count), np.int32), np.zeros(leaves),
             np.zeros(leaves, np.int32), np.zeros((leaves, 2)), np.zeros((leaves + 1, CODES), np.uint8),
-            np.zeros((leaves, 2), np.int64),
+            np.zeros((leaves, 2), np.int64), np.zeros(leaves, np.int64),
         )  # fmt: skip
         room, pending = np.empty((2 + scores, BLOCK)), np.zeros((leaves, scores))
         row_room = room, np.empty(BLOCK, np.int64), np.zeros(2 * leaves, np.int32), pending
@@ -152,29 +152,45 @@ def boosting_of(recipe: Recipe, learned: CodedRows, held_out: CodedRows | None, 
     return (SharedBoosting if shared else Boosted)(recipe, learned, held_out, units)
 
 
-def boost(recipe: Recipe, rows: CodedRows, search: bool = True) -> tuple[list[TreeArrays], tuple[int, float, float]]:
-    """The trees, learned from all rows; and how many were right for held-out rows, of what weight and loss per row.
+class Stopped(NamedTuple):
+    """After how many rounds held-out rows were answered best; what they weigh, and their log loss then."""
 
-    Without a search, as many as the recipe says. Of many rows a few are held out, and what the others teach is the
-    answer: learning again from all rows would tell no more, with as many trees as were right for fewer rows.
+    rounds: int
+    weight: float
+    loss: float
+
+
+def boost(recipe: Recipe, rows: CodedRows, search: bool = True) -> tuple[list[TreeArrays], Stopped]:
+    """The trees, learned from all rows, as many as are right for held-out rows. Without a search, as many as the recipe
+    says.
+
+    Of many rows a few are held out, and what the others teach is the answer: learning again from all would tell no
+    more, with as many trees as were right for fewer rows.
     """
-    units = units_of(rows.total, len(rows))
     if search and len(rows) > MOST_TRIED:
         few = (rows.hashes & np.uint64(0xFFFFFFFF)) % np.uint64(max(HELD_OUT, len(rows) // MOST_HELD_OUT)) == 0
-        only = boosting_of(recipe, rows.take(~few), rows.take(few), units)
-        rounds, in_units = best_rounds([only], recipe.rounds)
-        weight = only.held_out_weight
-        return only.trees[:rounds], (rounds, weight, in_units / units.loss / weight)
+        return boost_beside(recipe, rows.take(~few), rows.take(few))
+    units = units_of(rows.total, len(rows))
     held = range(0) if not search else range(PARTS) if len(rows) <= ALL_PARTS else range(1)
     trials = [trial for part in held if (trial := _held_out(recipe, rows, part, units)) is not None]
-    rounds, loss, weight = recipe.rounds, 0.0, 0.0
-    if trials:
-        rounds, in_units = best_rounds(trials, recipe.rounds)
-        weight = sum(t.held_out_weight for t in trials)
-        loss = in_units / units.loss / weight
+    found = Stopped(recipe.rounds, 0.0, 0.0) if not trials else _stop(trials, recipe, units)
     final = boosting_of(recipe, rows, None, units)
-    final.grow(rounds)
-    return final.trees, (rounds, weight, loss)
+    final.grow(found.rounds)
+    return final.trees, found
+
+
+def boost_beside(recipe: Recipe, rows: CodedRows, held_out: CodedRows) -> tuple[list[TreeArrays], Stopped]:
+    """The trees, learned from some rows, as many as are right for others."""
+    units = units_of(rows.total + held_out.total, len(rows) + len(held_out))
+    only = boosting_of(recipe, rows, held_out, units)
+    found = _stop([only], recipe, units)
+    return only.trees[: found.rounds], found
+
+
+def _stop(trials: Sequence[Boosting], recipe: Recipe, units: Units) -> Stopped:
+    rounds, in_units = best_rounds(trials, recipe.rounds)
+    weight = sum(t.held_out_weight for t in trials)
+    return Stopped(rounds, weight, in_units / units.loss / weight)
 
 
 def _held_out(recipe: Recipe, rows: CodedRows, part: int, units: Units) -> Boosting | None:
@@ -258,19 +274,29 @@ def score_parts(
     most = max(len(trial.losses) for trial in trials)
     losses = np.array([[trial.loss_after(t) for t in range(most)] for trial in trials])
     said = np.zeros((len(places), len(coding.summary.classes)))
-    asked = with_base(whole.take(places), given, two)
-    # Where a cell is unknown, terms are silent, not trees: such rows ask for the terms.
-    gaps = (coding.as_told(asked.codes) < 0).any(axis=1)
     for k, (part, own, trial) in enumerate(zip(parts, learned, trials, strict=True)):
         # Where several parts are held out, the rows of one have no say in when the trees that answer for them stop.
         others = int(np.delete(losses, k, axis=0).sum(axis=0).argmin()) if len(trials) > 1 else rounds
         inside = rows.part[places] == part
-        trees = trial.trees[:others]
-        if trees and (inside & ~gaps).any():
-            said[inside & ~gaps] = _evidence_of_trees(trees, asked.take(inside & ~gaps), two)
-        if trees and (inside & gaps).any():
-            said[inside & gaps] = learner.evidence(coding, trees, own, rows.take(places[inside & gaps]).batch)
+        said[inside] = score_rows(learner, coding, trial.trees[:others], given, own, rows.take(places[inside]))
     return said, rounds
+
+
+def score_rows(
+    learner: Speaks, coding: Coding, trees: list[TreeArrays], given: Mapping[int, Floats], learned: CodedRows,
+    rows: KeptRows,
+) -> Floats:  # fmt: skip
+    """What trees say of rows beyond the prior, (rows, classes). Where a cell is unknown, terms are silent, not trees:
+    such rows ask for the terms."""
+    two = len(coding.summary.classes) == 2
+    asked = with_base(CodedRows.of(coding, rows.batch, rows.group, rows.weight, len(rows) + 1), given, two)
+    out = np.zeros((len(rows), len(coding.summary.classes)))
+    gaps = (coding.as_told(asked.codes) < 0).any(axis=1)
+    if trees and not gaps.all():
+        out[~gaps] = _evidence_of_trees(trees, asked.take(~gaps), two)
+    if trees and gaps.any():
+        out[gaps] = learner.evidence(coding, trees, learned, rows.take(np.flatnonzero(gaps)).batch)
+    return out
 
 
 def _evidence_of_trees(trees: Sequence[TreeArrays], rows: CodedRows, two: bool) -> Floats:

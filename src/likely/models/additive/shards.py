@@ -1,14 +1,11 @@
 """Boosting of many rows: blocks of them sum gradients side by side, and what all say together grows the tree.
 
 Sums are whole numbers, so that neither blocks nor threads nor machines change a bit: trees are those of `grow_rounds`
-(rounds.py), which serves fewer rows in one compiled loop. Several leaves are parted at a time, the likeliest ahead of
-their turn; which ones are kept is decided in turn, best first.
+(rounds.py), which serves fewer rows in one compiled loop.
 """
 
 from __future__ import annotations
 
-import heapq
-import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
@@ -24,6 +21,7 @@ from likely.models.additive.coding import CodedRows
 from likely.models.additive.growing import (
     BARRED,
     FREE,
+    STRICT,
     USED,
     Rules,
     SplitRoom,
@@ -267,7 +265,7 @@ class RowBlock:
         self._scored = ScoredRows(recipe, rows, settings)
         self._offset, self._settings = recipe.offset, settings
         self._rows, self._spare = np.empty((2, len(rows)), np.int32)
-        self._spans, self._base = np.zeros((4 * recipe.leaves, 2), np.int64), np.zeros(count, np.int64)
+        self._spans, self._base = np.zeros((2 * recipe.leaves, 2), np.int64), np.zeros(count, np.int64)
         self._total, self._bundle_cells, self._width = int(self._offset[-1]), bundles.cells, width
         self._hist = np.zeros((0, width), np.int64)
 
@@ -288,9 +286,7 @@ class RowBlock:
 
     def part(self, jobs: Longs, masks: Bytes, allowed: Ints) -> Longs:
         """Part the rows of some leaves; the histograms of the children that jobs name, one behind the other."""
-        hist, most = self._room(len(jobs)), int(jobs[:, 3].max()) + 2
-        if most > len(self._spans):
-            self._spans = np.concatenate([self._spans, np.zeros((most, 2), np.int64)])
+        hist = self._room(len(jobs))
         _part_leaves(
             *self._cells, self._columns, self._scored.pull, self._rows, self._spare, self._spans, jobs, masks,
             self._offset, allowed, self._base, hist,
@@ -348,24 +344,20 @@ class ScoredRows:
 
 LEAST_ROWS = 20_000
 """Rows of a block at least: fewer are done with before another thread has begun."""
-LIKELY = 0.85
-"""A leaf is parted ahead of its turn where it would gain this share of what the least split of the last tree did."""
 LEAST_CELLS = 1 << 15
 """Cells of histograms from which on several threads look for the best splits of leaves."""
 
 
 class _TreeRoom:
-    """What is known of the nodes of the tree that grows, those too that were parted ahead of their turn."""
+    """What is known of the nodes of the tree that grows: of each its sums, its best split, where its histogram is."""
 
     def __init__(self, recipe: Recipe, width: int) -> None:
-        nodes, cells = 4 * recipe.leaves + 2, int(recipe.offset[-1])
-        self.hist = np.zeros(((2 * recipe.leaves + 1) * cells, width), np.int64)
+        nodes, cells = 2 * recipe.leaves, int(recipe.offset[-1])
+        self.hist = np.zeros((recipe.leaves * cells, width), np.int64)
         self.slot = np.zeros(nodes, np.int64)
         self.sums, self.left_sums = np.zeros((nodes, width), np.int64), np.zeros((nodes, width), np.int64)
         self.gains, self.chosen = np.zeros(nodes), np.zeros(nodes, np.int32)
         self.bounds, self.masks = np.zeros((nodes, 2)), np.zeros((nodes, CODES), np.uint8)
-        self.left = np.zeros(nodes, np.int64)
-        """The left child (the right one is the next); 0 where a node was not parted."""
 
 
 class _Attributes:
@@ -427,8 +419,6 @@ class SharedBoosting:
         rows, weight = exchange(np.array([len(learned), weight], np.int64)).tolist()
         self.held_out_weight = weight / units.loss
         self._seeks = PairSeeks(pair_pause(len(recipe.sizes), self._coarse.shape[1], rows))
-        self._least_gain = 0.0
-        """Of the last tree: leaves that would gain nearly as much are parted ahead of their turn."""
         self._steps = self._sample_steps = np.zeros((recipe.leaves, recipe.scores))
         self._room = _TreeRoom(recipe, width)
         self._search_rooms = [_search_room() for _ in range(threads)]
@@ -503,7 +493,6 @@ class SharedBoosting:
         recipe, room, attributes = self.recipe, self._room, _Attributes(self.recipe)
         offset = recipe.offset
         room.hist[: len(root)] = root
-        room.left[:] = 0
         room.sums[0] = root[: offset[1]].sum(axis=0)
         room.slot[0], room.bounds[0] = 0, (-np.inf, np.inf)
         if pair is None:
@@ -516,42 +505,23 @@ class SharedBoosting:
                          room.left_sums, room.gains, room.masks, recipe.scores)  # fmt: skip
             if room.gains[0] < 0:
                 return None
-        # Leaves that may be parted, the best first, of equals that of the lowest number; and those not parted yet, in
-        # turn or ahead of it.
-        waiting: list[tuple[float, int, int]] = []
-        open_nodes: list[tuple[float, int]] = []
-
-        def wait(node: int, leaf: int) -> None:
-            if room.chosen[node] >= 0:
-                heapq.heappush(waiting, (-float(room.gains[node]), leaf, node))
-
-        wait(0, 0)
         tree, parted = _GrownTree(), 0
-        while waiting and len(tree.leaves) < recipe.leaves:
-            _, leaf, node = heapq.heappop(waiting)
-            j = int(room.chosen[node])
-            if not attributes.may(j):
-                self._search(node, attributes.allowed())
-                wait(node, leaf)
+        by_waves = recipe.leaves > STRICT and attributes.are_free
+        while len(tree.leaves) < recipe.leaves:
+            # Leaves that may be parted, the best first, of equals that of the lowest number.
+            found = [(-float(room.gains[n]), leaf, n) for leaf, n in enumerate(tree.leaves) if room.chosen[n] >= 0]
+            if not found:
+                break
+            found.sort()
+            if not attributes.may(int(room.chosen[found[0][2]])):
+                self._search(found[0][2], attributes.allowed())
                 continue
-            attributes.take(j)
-            if not room.left[node]:
-                nodes = [node]
-                most = 2 * recipe.leaves - parted - (recipe.leaves - len(tree.leaves)) if attributes.are_free else 0
-                while open_nodes and len(nodes) <= most and -open_nodes[0][0] >= LIKELY * self._least_gain:
-                    other = heapq.heappop(open_nodes)[1]
-                    if other != node and not room.left[other]:
-                        nodes.append(other)
-                self._part(nodes, parted, attributes.allowed())
-                for child in range(2 * parted + 1, 2 * (parted + len(nodes)) + 1):
-                    if room.chosen[child] >= 0:
-                        heapq.heappush(open_nodes, (-float(room.gains[child]), child))
-                parted += len(nodes)
-            left = int(room.left[node])
-            tree.part(leaf, j, room.masks[node], float(room.gains[node]), left)
-            wait(left, leaf)
-            wait(left + 1, len(tree.leaves) - 1)
-        self._least_gain = tree.least_gain
+            wave = found[: min((len(found) + 1) // 2 if by_waves else 1, recipe.leaves - len(tree.leaves))]
+            for negative, leaf, node in wave:
+                attributes.take(int(room.chosen[node]))
+                tree.part(leaf, int(room.chosen[node]), room.masks[node], -negative, 2 * parted + 1)
+                parted += 1
+            self._part([node for _, _, node in wave], parted - len(wave), attributes.allowed())
         return tree if len(tree.leaves) > 1 else None
 
     def _search(self, node: int, allowed: Ints) -> None:
@@ -571,7 +541,6 @@ class SharedBoosting:
         curve = room.sums[nodes, :scores] & MASK, room.left_sums[nodes, :scores] & MASK
         jobs[:, 2] = 2 * curve[1].sum(axis=1) > curve[0].sum(axis=1)
         jobs[:, 3] = 2 * (parted + np.arange(len(nodes))) + 1
-        room.left[nodes] = jobs[:, 3]
         small, large = jobs[:, 3] + jobs[:, 2], jobs[:, 3] + 1 - jobs[:, 2]
         room.slot[small], room.slot[large] = parted + 1 + np.arange(len(nodes)), room.slot[nodes]
         sums = self._sum(self._each(lambda block: block.part(jobs, room.masks, allowed), self._blocks))
@@ -611,7 +580,7 @@ class _GrownTree:
     def __init__(self) -> None:
         self.attribute, self.below, self.leaf_of, self.leaves = [-1], [-1], [0], [0]
         self.masks: dict[int, Bytes] = {}
-        self.gain, self.least_gain = 0.0, math.inf
+        self.gain = 0.0
 
     def part(self, leaf: int, j: int, mask: Bytes, gain: float, left: int) -> None:
         """A leaf is parted; `left` is its left child in the room."""
@@ -623,7 +592,6 @@ class _GrownTree:
         self.leaf_of.append(fresh + 1)
         self.leaves.append(left + 1)
         self.gain += gain
-        self.least_gain = min(self.least_gain, gain)
 
 
 def _search_room() -> tuple[Ints, Floats, Longs, Floats]:

@@ -17,6 +17,7 @@ from likely.models.pool.candidates import (
     Effort,
     Purpose,
     check_members,
+    larger_member,
     member_learner,
     member_spec,
     pool_candidates,
@@ -109,7 +110,8 @@ class Auto(Settings):
     def learn_beside(self, summary: Summary, others: Mapping[str, Learner]) -> Learning[Model]:
         """The same, with others judged on the same held-out rows."""
         candidates, thorough = self.candidates(summary), self.effort == "best"
-        return learn_pool(PoolPlan(self, candidates, self.parts, self.seed, thorough, others), summary)
+        larger = None if self.for_ or self.effort == "quick" else larger_member(candidates, summary)
+        return learn_pool(PoolPlan(self, candidates, self.parts, self.seed, thorough, others, larger), summary)
 
     def restore(self, summary: Summary, found: State) -> Model:
         """The model as a file keeps it."""

@@ -147,6 +147,21 @@ class Choice:
     trial: Trial
     learners: tuple[Learner, ...]
     refused: tuple[str, ...]
+    judged: Judged | None = None
+    """What candidates said of the held-out rows, for one more that joins them; in memory only."""
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Held-out rows, and what candidates said of them."""
+
+    said: Mapping[int, Floats]
+    start: Floats
+    rows: KeptRows
+    places: NDArray[np.intp]
+    summary: Summary
+    others: Mapping[str, Floats]
+    """Of those that are judged beside, and not pooled."""
 
 
 Tested = tuple[Floats, Learner]
@@ -201,7 +216,11 @@ def choose_members(
     scores = {h: _score_alone(one, start, rows, places) for h, (one, _) in found.items()}
     running = [*found]
     if race and found and len(places):
-        evidence, truth, weight = _stack(found), rows.group[places].astype(np.int64), rows.weight[places]
+        evidence, truth, weight = (
+            _stack({h: one for h, (one, _) in found.items()}),
+            rows.group[places].astype(np.int64),
+            rows.weight[places],
+        )
         weights = _weigh_all(evidence, start, truth, weight)
         logs = weighted_logs(evidence, start, weights)[np.arange(len(truth)), truth]
         more = math.ceil(min(ENOUGH / max(-float(weight @ logs), 1e-9), most_parts)) - 1
@@ -230,7 +249,8 @@ def choose_members(
         one = attempt(lambda own: held.evidence(own, places), learner)
         if not isinstance(one, LikelyError):
             others[name] = one[0]
-    trial = _judge(_stack({h: found[h] for h in running}), start, rows, places, summary, others)
+    judged = Judged({h: found[h][0] for h in running}, start, rows, places, summary, others)
+    trial = _judge(judged)
     weights = np.zeros(len(candidates))
     weights[running] = trial.weights if trial.rows else 0.0
     if trial.rows:
@@ -240,12 +260,31 @@ def choose_members(
             weights=weights[[*found]],
             scores=np.array([scores[h] for h in found]),
         )
-    return Choice(trial, tuple(learner for _, learner in found.values()), notes)
+    order = {h: place for place, h in enumerate(found)}
+    judged = replace(judged, said={order[h]: said for h, said in judged.said.items()})
+    return Choice(trial, tuple(learner for _, learner in found.values()), notes, judged)
 
 
-def _stack(found: Mapping[int, Tested]) -> Floats:
+def with_candidate(choice: Choice, spoken_as: Learner, learner: Learner, said: Floats) -> Choice:
+    """The choice with one candidate more, which said this of the held-out rows: weights are found anew.
+
+    `spoken_as` is what was tried, `learner` what learns from all rows then.
+    """
+    trial, judged = choice.trial, choice.judged
+    assert judged is not None
+    last = len(trial.candidates)
+    scores = np.append(trial.scores, _score_alone(said, judged.start, judged.rows, judged.places))
+    judged = replace(judged, said={**judged.said, last: said})
+    found, weights = _judge(judged), np.zeros(last + 1)
+    weights[[*judged.said]] = found.weights
+    candidates = (*trial.candidates, member_spec(spoken_as))
+    trial = replace(found, candidates=candidates, weights=weights, scores=scores)
+    return Choice(trial, (*choice.learners, learner), choice.refused, judged)
+
+
+def _stack(found: Mapping[int, Floats]) -> Floats:
     """What all say, (candidates, rows, classes): finite, as members are bounded (shapes/bounds.py)."""
-    return np.stack([one for one, _ in found.values()]) if found else np.zeros((0, 0, 0))
+    return np.stack([*found.values()]) if found else np.zeros((0, 0, 0))
 
 
 def _between(one: Any, other: Any, share: float) -> Learner:
@@ -280,15 +319,9 @@ def _unjudged(parts: HeldOutParts) -> tuple[str, ...]:
     return (f"{which} not judged wholly: some of the time, all rows of the class were held out at once.",)
 
 
-def _judge(
-    evidence: Floats,
-    start: Floats,
-    rows: KeptRows,
-    places: NDArray[np.intp],
-    summary: Summary,
-    others: Mapping[str, Floats],
-) -> Trial:
+def _judge(judged: Judged) -> Trial:
     """Weights, and the answers of pools whose weights have not seen the rows."""
+    evidence, start, rows, places = _stack(judged.said), judged.start, judged.rows, judged.places
     truth, weight = rows.group[places].astype(np.int64), rows.weight[places]
     if not len(evidence) or not len(places):
         return Trial.none("No rows could be held out, so the members are not weighted.")
@@ -302,13 +335,13 @@ def _judge(
         logs[mine] = weighted_logs(evidence[:, mine], start, others_say)
     score = float(weight @ logs[here, truth] / weight.sum())
     hits = float(weight[first_best(logs) == truth].sum() / weight.sum())
-    told = {n: weighted_logs(tell_apart(said, math.inf)[None], start, np.ones(1)) for n, said in others.items()}
+    told = {n: weighted_logs(tell_apart(said, math.inf)[None], start, np.ones(1)) for n, said in judged.others.items()}
     learned = len(rows) - len(rows) // rows.parts
     folds = len(np.unique(rows.part[places]))
     answers = HeldOutAnswers(logs, truth, weight, side, learned, told, folds, rows.squares[places])
     # Equal rows were put together: what they weigh is how many they are, unless the table has weights of its own.
-    judged = round(float(weight.sum())) if summary.schema.weight is None else len(places)
-    return Trial((), weights, np.empty(0), judged, score, hits, answers=answers)
+    count = round(float(weight.sum())) if judged.summary.schema.weight is None else len(places)
+    return Trial((), weights, np.empty(0), count, score, hits, answers=answers)
 
 
 def _sides(rows: KeptRows, places: NDArray[np.intp]) -> NDArray[np.int32]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from likely.machinery.arrays import Floats, Ints
 from likely.machinery.threads import in_order, teller
+from likely.models.additive.additive import Additive
 from likely.models.completing import with_references
 from likely.models.contracts import Learner, Learning, Model, Sweep
 from likely.models.factors.bins import value_ranges
@@ -20,7 +21,7 @@ from likely.models.learning import learning, side_by_side
 from likely.models.model import check_weights
 from likely.models.naive.naive import NaiveBayes, plain_naive_bayes
 from likely.models.pool.candidates import LEAST_RACED, member_spec
-from likely.models.pool.choosing import Choice, Trial, choose_members
+from likely.models.pool.choosing import Choice, Trial, choose_members, with_candidate
 from likely.models.prior import prior_quotients
 from likely.models.registry import build_learner, learner_titles
 from likely.models.shapes import (
@@ -283,6 +284,8 @@ class PoolPlan:
     every_part: bool
     beside: Mapping[str, Learner] = field(default_factory=dict)
     """Learners that are judged on the same rows, and not pooled."""
+    larger: Additive | None = None
+    """One more candidate, which learns from all rows but those that judge, where these are not all."""
 
 
 def learn_pool(plan: PoolPlan, summary: Summary) -> Learning[Model]:
@@ -307,7 +310,14 @@ def learn_pool(plan: PoolPlan, summary: Summary) -> Learning[Model]:
         if missing:
             (summary,) = yield Sweep(_more_sums, (summary, missing))
             summary = summary.canonical()
-        return with_references((yield from learn_members(plan.learner, summary, choice)), rows)
+        larger = plan.larger
+        if larger is None or choice.judged is None or not choice.trial.rows:
+            return with_references((yield from learn_members(plan.learner, summary, choice)), rows)
+        tell = teller()
+        tell(f"Learning {learner_titles([larger])[0]} from all rows but those that judge it")
+        model, said, settled = yield from larger.learn_beside(summary, rows.take(choice.judged.places))
+        choice, last = with_candidate(choice, larger, settled, said), len(choice.trial.candidates)
+        return with_references((yield from learn_members(plan.learner, summary, choice, {last: model})), rows)
     if missing:
         summary = sum_rows(summary, [rows.batch], missing).canonical()
     titles, tell = learner_titles(learners), teller()
@@ -326,10 +336,13 @@ def _more_sums(summary: Summary, requests: Sequence[str], batch: Batch, group: I
     return (sum_rows(summary, [batch], requests),)
 
 
-def learn_members(learner: Learner, summary: Summary, choice: Choice) -> Learning[Model]:
-    """The pool of what was chosen; members see all rows again, where they must."""
-    kept = choice.trial.kept
-    found = yield from side_by_side({h: learning(choice.learners[h], summary) for h in kept})
+def learn_members(
+    learner: Learner, summary: Summary, choice: Choice, done: Mapping[int, Model] | None = None
+) -> Learning[Model]:
+    """The pool of what was chosen; members see all rows again, where they must, but for those that are done."""
+    kept, done = choice.trial.kept, done or {}
+    others = yield from side_by_side({h: learning(choice.learners[h], summary) for h in kept if h not in done})
+    found = {**done, **others}
     return _pool_chosen(learner, summary, [found[h] for h in kept], choice)
 
 
