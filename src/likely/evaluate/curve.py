@@ -339,18 +339,18 @@ def _draw(
     total = sums.total
     judged = _judge(rows, learner, sums, lessons)
     learned_from = [int(sums.rows[seen].sum()) for seen in lessons.seen]
+    predicted = [int(sums.rows[lessons.fold_of == fold].sum()) for fold in lessons.fold]
     points, refused, sizes = [], judged.refused, {}
     for group in dict.fromkeys(lessons.group):
         of = [k for k, g in enumerate(lessons.group) if g == group]
-        sizes[group] = float(np.mean([learned_from[k] for k in of]))
-        if any(learned_from[k] == 0 and sums.rows[lessons.fold_of == lessons.fold[k]].any() for k in of):
+        taught, tests = (np.array([rows_of[k] for k in of]) for rows_of in (learned_from, predicted))
+        sizes[group] = float(taught.mean())
+        if ((taught == 0) & (tests > 0)).any():
             refused[group] = "A fold would have no rows to learn from. Give more rows."
         if group not in refused:
             each, baseline = ([judged.scorers[name, k] for k in of] for name in (LEARNER, BASELINE))
-            together = rows.deal.together
-            tests = np.array([int(sums.rows[lessons.fold_of == lessons.fold[k]].sum()) for k in of])
-            ratio = ratio_tested(tests, np.array([learned_from[k] for k in of]))
-            points.append(_point(sizes[group], each, baseline, judged.lacking.get(group, {}), ratio, together))
+            ratio, lacking = ratio_tested(tests, taught), judged.lacking.get(group, {})
+            points.append(_point(sizes[group], each, baseline, lacking, ratio, rows.deal.together))
     last = lessons.group[-1]
     if last in refused:
         raise SettingError(refused[last])
@@ -386,8 +386,7 @@ def _point(
 ) -> Point:
     judged = [s for s in each if _weight(s) > 0]
     whole = reduce(add, judged)
-    folds = [of_scorer(s, ratio) for s in judged] if together else []
-    bounds = intervals(whole, ratio, together=reduce(add, folds) if folds else None)
+    bounds = intervals(whole, reduce(add, (of_scorer(s, ratio) for s in judged)), together=together)
     return Point(
         rows,
         bounds.accuracy,

@@ -195,13 +195,11 @@ class Validation:
 
     def bounds(self, name: str) -> Intervals:
         """The scores of a learner with 95 % bounds."""
-        parts = self.parts[name]
-        return intervals(self.scorers[name], parts.ratio, self.times, parts if self.together else None)
+        return intervals(self.scorers[name], self.parts[name], self.times, self.together)
 
     def by_class(self, name: str) -> list[ClassScores]:
         """How well a learner names each class, with 95 % bounds."""
-        parts, together = self.parts[name], self.together
-        return scores_by_class(self.scorers[name], self.classes, parts.ratio, self.times, parts if together else None)
+        return scores_by_class(self.scorers[name], self.classes, self.parts[name], self.times, self.together)
 
 
 def teach_lessons(

@@ -157,10 +157,8 @@ def weighted_logs(terms: Floats, start: Floats, v: Floats) -> Floats:
 
 def score_alone(terms: Floats, start: Floats, truth: NDArray[np.intp], weight: Floats) -> float:
     """The held-out log score of one speaker alone, its term (rows, classes) beside the prior."""
-    scores = start + tell_apart(terms, FARTHEST)
-    top = scores.max(axis=1)
-    logs = scores[np.arange(len(truth)), truth] - top - np.log(np.exp(scores - top[:, None]).sum(axis=1))
-    return float(weight @ logs)
+    logs = weighted_logs(tell_apart(terms, FARTHEST)[None], start, np.ones(1))
+    return float(weight @ logs[np.arange(len(truth)), truth])
 
 
 def tell_apart(terms: Floats, farthest: float) -> Floats:

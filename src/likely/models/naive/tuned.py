@@ -192,8 +192,7 @@ class _Tried:
             settings |= {"numbers": kinds or "gaussian"} | ({"bins": bins} if bins else {})
             for j, k in zip(self.numbers, best_of, strict=True):
                 kept[j] = self.scores[first + k, j]
-        terms = tell_apart(kept[:, some], FARTHEST)
-        return settings, evidence_weights(terms, self.start, truth, weight), kept
+        return settings, evidence_weights(tell_apart(kept[:, some], FARTHEST), self.start, truth, weight), kept
 
 
 def _try_settings(
