@@ -7,16 +7,14 @@ Sums are whole numbers, so that neither blocks nor threads nor machines change a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from itertools import pairwise
-from typing import TypeVar
 
 import numpy as np
 
 from likely.machinery.arrays import Bools, Bytes, Floats, Ints, Longs
 from likely.machinery.jit import inner, kernel
-from likely.machinery.threads import default_threads
+from likely.machinery.threads import Crew, default_threads
 from likely.models.additive.coding import CodedRows
 from likely.models.additive.growing import (
     BARRED,
@@ -55,8 +53,6 @@ from likely.models.additive.pairing import (
 from likely.models.additive.recipe import Recipe, TreeArrays, Units, dither_of
 from likely.models.additive.rounds import find_leaf, rate_of
 
-A = TypeVar("A")
-B = TypeVar("B")
 Exchange = Callable[[Longs], Longs]
 """From sums over the rows that are here to sums over all rows, wherever they are."""
 
@@ -284,6 +280,10 @@ class RowBlock:
         self._rows[:] = np.arange(len(self._rows), dtype=np.int32)
         self._spans[0] = 0, len(self._rows)
 
+    def count_rows(self, jobs: Longs) -> int:
+        """Rows of the leaves that are to be parted."""
+        return int((self._spans[jobs[:, 0], 1] - self._spans[jobs[:, 0], 0]).sum())
+
     def part(self, jobs: Longs, masks: Bytes, allowed: Ints) -> Longs:
         """Part the rows of some leaves; the histograms of the children that jobs name, one behind the other."""
         hist = self._room(len(jobs))
@@ -342,8 +342,10 @@ class ScoredRows:
 
 # Trees, by what all blocks say together.
 
-LEAST_ROWS = 20_000
-"""Rows of a block at least: fewer are done with before another thread has begun."""
+LEAST_ROWS = 100_000
+"""Rows of a block at least: of fewer, adding up what blocks say takes as long as what it saves."""
+FEW_ROWS = 8_000
+"""Rows of leaves up to which one thread parts them for all."""
 LEAST_CELLS = 1 << 15
 """Cells of histograms from which on several threads look for the best splits of leaves."""
 
@@ -409,7 +411,7 @@ class SharedBoosting:
         threads = max(min(default_threads(), len(learned) // LEAST_ROWS), 1)
         cuts = [len(learned) * t // threads for t in range(threads + 1)]
         self._blocks = [RowBlock(recipe, learned.take(slice(a, b)), settings) for a, b in pairwise(cuts)]
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self._crew = Crew(threads)
         self._held_out = None if held_out is None else ScoredRows(recipe, held_out, settings)
         width = padded(recipe.scores)
         first = learned.take(slice(0, MOST_ROWS)) if sample is None else sample
@@ -443,23 +445,20 @@ class SharedBoosting:
         """The log loss of the held-out rows after so many trees, in units."""
         return int(self.losses[min(rounds, len(self.losses) - 1)])
 
-    def _each(self, work: Callable[[A], B], items: Sequence[A]) -> list[B]:
-        return [work(item) for item in items] if self._pool is None else list(self._pool.map(work, items))
-
     def _sum(self, parts: Sequence[Longs]) -> Longs:
         """What all blocks say together, here and elsewhere."""
         return self._exchange(parts[0] if len(parts) == 1 else reduce(np.add, parts))
 
     def _grow_best(self) -> TreeArrays | None:
         """The next tree: the one that grows by itself, or one that begins with two attributes that speak together."""
-        root = self._sum(self._each(lambda block: block.start(self._steps), self._blocks))
+        root = self._sum(self._crew.each(lambda block: block.start(self._steps), self._blocks))
         self._sample.update(self._sample_steps)
         grown = self._grow_tree(root, None)
         found = None if grown is None else self._name_rows(grown)
         if self._coarse.shape[0] > 1 and self._seeks.are_due(len(self.trees)):
             pair = self._seek_pair()
             if pair is not None:
-                self._each(lambda block: block.start_again(), self._blocks)
+                self._crew.each(lambda block: block.start_again(), self._blocks)
                 other = self._grow_tree(root, pair)
                 if other is not None and other.gain > (0.0 if grown is None else grown.gain):
                     found = self._name_rows(other)
@@ -543,7 +542,13 @@ class SharedBoosting:
         jobs[:, 3] = 2 * (parted + np.arange(len(nodes))) + 1
         small, large = jobs[:, 3] + jobs[:, 2], jobs[:, 3] + 1 - jobs[:, 2]
         room.slot[small], room.slot[large] = parted + 1 + np.arange(len(nodes)), room.slot[nodes]
-        sums = self._sum(self._each(lambda block: block.part(jobs, room.masks, allowed), self._blocks))
+        blocks, few = self._blocks, sum(block.count_rows(jobs) for block in self._blocks) < FEW_ROWS
+        each = (
+            [block.part(jobs, room.masks, allowed) for block in blocks]
+            if few
+            else self._crew.each(lambda block: block.part(jobs, room.masks, allowed), blocks)
+        )
+        sums = self._sum(each)
 
         def search_some(t: int) -> None:
             first, last = len(nodes) * t // threads, len(nodes) * (t + 1) // threads
@@ -554,7 +559,7 @@ class SharedBoosting:
             )  # fmt: skip
 
         threads = len(self._search_rooms) if len(sums) >= LEAST_CELLS else 1
-        self._each(search_some, range(threads)) if threads > 1 else search_some(0)
+        self._crew.each(search_some, range(threads)) if threads > 1 else search_some(0)
 
     def _name_rows(self, grown: _GrownTree) -> tuple[TreeArrays, Floats, Longs]:
         """The tree, the steps of its leaves by number, and what the rows here weigh in each leaf, in the order of
@@ -563,7 +568,7 @@ class SharedBoosting:
         steps = np.zeros((recipe.leaves, recipe.scores))
         rate = np.array([rate_of.function(len(self.trees), recipe.rate)])
         _take_steps(nodes, room.sums, room.bounds, self._settings, rate, recipe.scores, steps)
-        cover = reduce(np.add, self._each(lambda block: block.finish(nodes), self._blocks))
+        cover = reduce(np.add, self._crew.each(lambda block: block.finish(nodes), self._blocks))
         value = np.zeros((len(grown.attribute), recipe.scores))
         value[grown.leaf_of] = steps[: len(nodes)]
         masks = np.zeros((len(grown.attribute), CODES), np.uint8)
