@@ -105,7 +105,7 @@ class Boosted:
         offset = recipe.offset
         settings = recipe.settings(units)
         rules = (offset, recipe.nominal, recipe.direction, recipe.apart, leaves, recipe.order, settings)
-        coarse = coarse_codes(learned.codes, recipe.sizes, width) if recipe.order > 1 else NO_COARSE
+        coarse = coarse_codes(learned.codes, recipe.sizes, width) if recipe.seeks_pairs else NO_COARSE
         pause = pair_pause(count, coarse.shape[1], len(learned))
         pairs = (
             coarse, 1 + coarse.max(axis=1, initial=0).astype(np.int64), np.zeros((COARSE * COARSE, width), np.int64),

@@ -9,6 +9,7 @@ import numpy as np
 from likely.machinery.arrays import Bools, Bytes, Floats, Ints, Longs
 from likely.machinery.jit import inner
 from likely.models.additive.histograms import BITS, CODES, MASK, fill, fill_bundled
+from likely.models.additive.recipe import STRICT
 
 # The best split of a leaf, by histograms of packed gradients. Compiled loops only.
 
@@ -195,9 +196,6 @@ def sum_left(hist: Longs, first: int, size: int, classes: int, mask: Bytes, out:
 
 # One tree of a boosted sum: best-first growth by histograms of gradients. Compiled loops only.
 
-STRICT = 16
-"""Leaves up to which the best leaf is parted first, one after the other. Of larger trees over any attributes the better
-half of the leaves is parted at a time: as good, and done by several threads and machines at once."""
 FREE, USED, BARRED = 0, 1, 2
 """Of an attribute while a tree grows: it may take part, takes part, must not take part beside those that do."""
 UNSEARCHED = -2

@@ -19,7 +19,6 @@ from likely.models.additive.coding import CodedRows
 from likely.models.additive.growing import (
     BARRED,
     FREE,
-    STRICT,
     USED,
     Rules,
     SplitRoom,
@@ -50,7 +49,7 @@ from likely.models.additive.pairing import (
     first_split,
     pair_pause,
 )
-from likely.models.additive.recipe import Recipe, TreeArrays, Units, dither_of
+from likely.models.additive.recipe import STRICT, Recipe, TreeArrays, Units, dither_of
 from likely.models.additive.rounds import find_leaf, rate_of
 
 Exchange = Callable[[Longs], Longs]
@@ -415,7 +414,7 @@ class SharedBoosting:
         self._held_out = None if held_out is None else ScoredRows(recipe, held_out, settings)
         width = padded(recipe.scores)
         first = learned.take(slice(0, MOST_ROWS)) if sample is None else sample
-        self._coarse = coarse_codes(first.codes, recipe.sizes, width) if recipe.order > 1 else NO_COARSE
+        self._coarse = coarse_codes(first.codes, recipe.sizes, width) if recipe.seeks_pairs else NO_COARSE
         self._sample = ScoredRows(recipe, first.take(slice(0, self._coarse.shape[1])), settings)
         weight = 0 if held_out is None else int(np.rint(held_out.weight * units.loss).sum())
         rows, weight = exchange(np.array([len(learned), weight], np.int64)).tolist()
