@@ -31,7 +31,15 @@ from likely.evaluate.troubles.columns import placeholder_findings
 from likely.evaluate.troubles.findings import TextFinding, date_findings, leak_findings, look_findings, without_sentence
 from likely.evaluate.troubles.rows import Copies, Duplicates, RepeatedRows, repeated_rows
 from likely.intake.engine import Piece
-from likely.intake.reading import GivenLearner, Reading, ReadingOptions, read_arguments, read_learner, with_encoding
+from likely.intake.reading import (
+    GivenLearner,
+    Reading,
+    ReadingOptions,
+    read_arguments,
+    read_learner,
+    try_dates,
+    with_encoding,
+)
 from likely.intake.summarize import row_sweeper
 from likely.machinery.text_files import html_table, share_bar
 from likely.models.contracts import Learner, Learning, Model, has_trait, setting_of
@@ -388,6 +396,7 @@ def look(
     dealt = Folds(FOLDS if folds is None else folds, seed, repeats, group, time, leave_one_out)
     own = folds is not None or seed != 0 or dealt != Folds(dealt.count)
     asked = _Asked(dealt, own, read_learner(learner), Loss.of(loss), positive, picture)
+    how = try_dates(how, [asked.learner])
 
     def work(source: Source) -> Look:
         rows = parse_once(source)

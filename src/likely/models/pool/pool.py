@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from likely.models.model import check_weights
 from likely.models.naive.naive import NaiveBayes, plain_naive_bayes
 from likely.models.pool.candidates import LEAST_RACED, member_spec
 from likely.models.pool.choosing import Choice, Trial, choose_members
+from likely.models.pool.dates import choose_dates
 from likely.models.prior import prior_quotients
 from likely.models.registry import build_learner, learner_titles
 from likely.models.shapes import (
@@ -277,7 +278,8 @@ class PoolPlan:
     """What is tried, and how."""
 
     learner: Learner
-    candidates: tuple[Learner, ...]
+    candidates: Callable[[Summary], tuple[Learner, ...]]
+    """By the columns and rows of a table."""
     parts: int
     seed: int
     every_part: bool
@@ -292,6 +294,7 @@ def learn_pool(plan: PoolPlan, summary: Summary) -> Learning[Model]:
     check_weights(summary)
     # By weight, as a row of weight 2 is the row twice (scikit-learn's check of sample weights).
     if len(summary.classes) < 2 or float(summary.total.floats().sum()) < 2 * plan.parts:
+        summary = summary.settled()
         why = "all rows have the same class" if len(summary.classes) < 2 else "there are too few rows to hold some out"
         model = NaiveBayes().model(summary)
         return pool_of(plan.learner, model.summary, [model], np.ones(1), Trial.none(f"Plain NaiveBayes: {why}."))
@@ -299,7 +302,9 @@ def learn_pool(plan: PoolPlan, summary: Summary) -> Learning[Model]:
     race = len(rows) >= LEAST_RACED and not plan.every_part
     work = len(rows) * len(summary.schema.attributes) * len(summary.classes)
     most = 1 if race and work > ALL_PARTS else plan.parts
-    choice = choose_members(plan.candidates, summary, rows, most, race, plan.beside)
+    summary, choice = choose_dates(
+        summary, lambda own: choose_members(plan.candidates(own), own, rows, most, race, plan.beside)
+    )
     learners = [choice.learners[h] for h in choice.trial.kept]
     requests = frozenset().union(*(learner.needs(summary.schema) for learner in learners))
     missing = sorted(requests - summary.more.keys())
