@@ -111,3 +111,27 @@ def test_a_part_that_never_changes_is_left_out() -> None:
 def test_names_that_are_taken_stand_in_the_way_only_of_who_asks() -> None:
     data = {**table(), "when: hour": [0.5, 1.5] * 450}
     assert likely.fit(data, "late").schema.names == ("when", "x", "late", "when: hour")
+
+
+def test_evidence_is_told_in_words(model: likely.Model) -> None:
+    ledger = likely.explain(model, {"when": "2023-03-03 19:30"})
+    assert "when on Fridays" in str(ledger) and "when at 19 h" in str(ledger) and "weekday=" not in str(ledger)
+    assert "when on Fridays" in ledger._repr_html_()
+    (friday,) = [e for e in ledger.to_dict()["entries"] if e["name"] == "when: weekday"]
+    assert friday["value"] == "Friday" and friday["words"].startswith("when on Fridays speaks for late")
+    odd = {("<b>\x1b[31m" if name == "when" else name): cells for name, cells in table().items()}
+    told = likely.explain(likely.fit(odd, "late"), {"<b>\x1b[31m": "2023-03-03 19:30"})
+    assert "\x1b" not in str(told) and "<b>" not in told._repr_html_() and "on Fridays" in str(told)
+
+
+def test_a_date_and_its_parts_are_asked_for_and_changed_together(model: likely.Model) -> None:
+    asked = likely.ask(model, {})
+    assert {q.attribute for q in asked.questions} == {"when", "x"}
+    drops = {q.attribute: q.drop for q in asked.questions}
+    assert drops["when"] > 0.05 > drops["x"]
+    row = {"when": "2023-03-03 19:30", "x": 0.1}
+    found = likely.counterfactual(model, row)
+    assert not any(change.name.startswith("when") for change in (*found.changes, *found.alone)) and not found.complete
+    assert "Dates of which parts are read stay as they are: 'when'." in found.remarks
+    with pytest.raises(likely.errors.ColumnError, match="a date and its parts change together"):
+        likely.counterfactual(model, row, change="when: hour")

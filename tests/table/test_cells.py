@@ -553,6 +553,6 @@ def test_a_name_that_is_taken_and_a_wrong_word_are_sentences() -> None:
 def test_the_page_explains_and_draws_them() -> None:
     model = likely.fit(TABLE, "y", likely.NaiveBayes(), dates="parts")
     ledger = likely.explain(model, {"when": TABLE["when"][0]})
-    assert f"when: weekday={DATED[0]:%A}" in str(ledger) and "Unknown" not in str(ledger)
+    assert f"when on {DATED[0]:%A}s" in str(ledger) and "Unknown" not in str(ledger)
     text = page_of_model(model)
     assert "when: weekday" in text and "Saturday" in text

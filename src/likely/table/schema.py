@@ -61,6 +61,14 @@ _SENTENCES: dict[Why, str] = {
     "amounts": "every cell is an amount of money",
     "several units": "numbers with {count} units",
 }
+_PARTS = {
+    "weekday": "on {}s",
+    "month": "in {}",
+    "day": "on day {} of the month",
+    "day of year": "on day {} of the year",
+    "hour": "at {} h",
+}
+"""What people say of a part of a date."""
 _MIXED: dict[Why, str] = {"numbers": "numbers", "dates": "dates"}
 """How a sentence begins where some cells are otherwise."""
 
@@ -125,6 +133,14 @@ class Column:
     def stored_as(self) -> str:
         """The column of the table that its cells come from."""
         return self.name if self.part_of is None else self.part_of
+
+    def words(self, cell: str, date: str) -> str:
+        """A cell of a part of a date in words; the date as it may be shown. Empty where the column is no such part.
+
+        >>> Column("day: hour", "number", "attribute", part="hour", part_of="day").words("18", "day")
+        'day at 18 h'
+        """
+        return "" if self.part is None else f"{date} {_PARTS[self.part].format(cell)}"
 
     @property
     def why(self) -> str:
