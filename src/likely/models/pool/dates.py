@@ -10,6 +10,9 @@ from likely.errors import shown
 from likely.models.pool.choosing import WORTH, WORTH_A_ROW, Choice
 from likely.sums.summary import Summary
 
+READ_IN_PARTS = "Dates are also read in parts"
+"""How the remark begins."""
+
 
 def choose_dates(summary: Summary, choose: Callable[[Summary], Choice]) -> tuple[Summary, Choice]:
     """The sums as they are read from now on, and what is chosen of them.
@@ -30,7 +33,7 @@ def choose_dates(summary: Summary, choose: Callable[[Summary], Choice]) -> tuple
     named = [f"{shown(d)} by {_listed([str(c.part) for c in tried if c.part_of == d])}" for d in dates]
     bits = [f"{-score / math.log(2):.4f}" for score in (before, after)]
     told = (
-        f"Dates are also read in parts ({'; '.join(named)}): on held-out rows that lowered the log loss from {bits[0]} "
+        f"{READ_IN_PARTS} ({'; '.join(named)}): on held-out rows that lowered the log loss from {bits[0]} "
         f"to {bits[1]} bits."
     )
     return kept, replace(parts, refused=(told, *parts.refused))

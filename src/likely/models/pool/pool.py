@@ -21,7 +21,7 @@ from likely.models.model import check_weights
 from likely.models.naive.naive import NaiveBayes, plain_naive_bayes
 from likely.models.pool.candidates import LEAST_RACED, member_spec
 from likely.models.pool.choosing import Choice, Trial, choose_members
-from likely.models.pool.dates import choose_dates
+from likely.models.pool.dates import READ_IN_PARTS, choose_dates
 from likely.models.prior import prior_quotients
 from likely.models.registry import build_learner, learner_titles
 from likely.models.shapes import (
@@ -191,7 +191,10 @@ def pool_of(
         details={"trial": trial},
         strengths=strengths,
         # Pools of the same members share them, whatever their weights.
-        choices={note: ("", " and ".join(kept)) for note in trial.notes()} if kept else {},
+        choices={
+            **({note: ("", " and ".join(kept)) for note in trial.notes()} if kept else {}),
+            **{note: ("dates", "read in parts") for note in notes if note.startswith(READ_IN_PARTS)},
+        },
         ledger_note=_whose_terms(titles, weights),
         held_out=trial.held_out,
         held_out_answers=trial.answers,

@@ -34,6 +34,9 @@ function partOf(attribute, row, missing) {
   return attribute.names.length ? attribute.names[number] : number;
 }
 
+// The dates of which parts are read: these follow from the date, and none of them changes alone.
+export const datesInParts = (portable) => new Set(portable.attributes.filter(({ part }) => part).map((a) => a.part_of));
+
 // The same as date_part of reading.py.
 export function datePart(part, seconds) {
   const floor = Math.floor;
