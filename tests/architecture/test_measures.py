@@ -11,16 +11,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STATED = {
-    "lines": 80_410,
-    "files": 317,
-    "classes": 641,
+    "lines": 80_790,
+    "files": 318,
+    "classes": 642,
     "class names with several meanings": 10,
     "classes derived from Model": 0,
     "files that name least_count": 3,
     "files that name OneRule": 3,
     "tests that import inner modules": 97,
-    "words in docs": 78_900,
-    "decision records": 50,
+    "words in docs": 79_450,
+    "decision records": 51,
 }
 SLACK = 0.99
 """What has shrunk by more than this is stated anew."""

@@ -1,4 +1,4 @@
-"""A date of which parts are read has one control in the browser, which moves them all; the answers are those of Python."""
+"""A date that is read in parts has one control in the browser, which moves them all; answers are those of Python."""
 
 from __future__ import annotations
 
