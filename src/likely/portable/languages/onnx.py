@@ -409,8 +409,7 @@ class _Written:
         """A part of a date, by arithmetic on the seconds of the date."""
         graph, date = self.graph, str(attribute.part_of)
         if date not in self.dates:
-            x = date if date in self.numbers else graph.input(date, False)
-            self.dates[date] = self._within(x, MOST_SECONDS)
+            self.dates[date] = self._within(date if date in self.numbers else graph.input(date, False), MOST_SECONDS)
         seconds, there = self.dates[date]
         start = Calculated(seconds, graph.op, lambda value: graph.constant(float(value)))
         found = date_part(str(attribute.part), start, lambda x: replace(x, name=graph.op("Floor", x.name)))
