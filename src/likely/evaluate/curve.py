@@ -25,7 +25,15 @@ from likely.evaluate.crossval.validate import (
 from likely.evaluate.scores.intervals import Measure, intervals, of_scorer, ratio_tested
 from likely.evaluate.scores.scores import Scorer, Scores, total_moments
 from likely.intake.engine import fits_in_memory
-from likely.intake.reading import GivenLearner, Reading, ReadingOptions, read_arguments, read_learner, with_encoding
+from likely.intake.reading import (
+    GivenLearner,
+    Reading,
+    ReadingOptions,
+    read_arguments,
+    read_learner,
+    try_dates,
+    with_encoding,
+)
 from likely.machinery.distributions import student_bound
 from likely.models.contracts import Learner, Model
 from likely.models.default import default_learner
@@ -259,6 +267,7 @@ def curve(
     folds, steps = check_whole("folds", folds, 2, MOST_FOLDS), check_whole("steps", steps, 1, MOST_STEPS)
     data, how = read_arguments(data, target, reading)
     asked = read_learner(learner)
+    how = try_dates(how, [asked])
     return with_encoding(data, how, lambda source: _curve(source, how, asked, folds, steps, seed))
 
 

@@ -212,7 +212,7 @@ def teach_lessons(
     models: Models = {}
     begun: dict[tuple[str, int], Learning[Model]] = {}
     refused: dict[tuple[str, int], str] = {}
-    wanted: dict[str, frozenset[str]] = {n: x.needs(rows.total.schema) for n, x in learners.items()}
+    wanted: dict[str, frozenset[str]] = {n: x.needs(rows.total.schema.settled) for n, x in learners.items()}
     training = [sums.among(some) if some.any() and not some.all() else rows.total for some in lessons.seen]
 
     def refuse(key: tuple[str, int], error: LikelyError) -> list[tuple[str, int]]:
