@@ -50,7 +50,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_BYTES = 1 << 30
-"""What the histograms of a tree may take up; where there are very many columns, they have fewer bins."""
+"""What the histograms of a tree may take up (where there are very many columns, they have fewer bins), and rows too."""
+BYTES_A_CELL, BYTES_A_ROW = 3, 80
+"""What rows take up while they are boosted: codes as they came, without those that are held out, and column by column;
+scores, gradients, hashes, weights, places."""
 LEAST_CODES = 4
 MEASURED = 1 << 12
 """Rows on which the strengths of terms are measured at most: those with the smallest hashes."""
@@ -131,11 +134,13 @@ class Additive(Settings):
         "Curves given by hand, in natural logs: such an attribute says just that, and takes part in no other term.",
         convert=check_curves,
     )
-    most_rows: int = setting(
-        1_000_000,
-        "Different rows that are learned from at most: of more, those with the smallest hashes of their content.",
+    most_rows: int | None = setting(
+        None,
+        "Different rows that are learned from at most: of more, those with the smallest hashes of their content. None: "
+        "as many as take up a gigabyte, whatever the machine (eight million of 20 attributes).",
         at_least=100,
         whole=True,
+        optional=True,
     )
 
     def needs(self, schema: Schema) -> frozenset[str]:
@@ -151,7 +156,7 @@ class Additive(Settings):
         known = int((summary.total.floats() > 0).sum())
         if known < 2 or not coding.axes:
             return additive_model(self, coding, empty_terms(coding), {}, {}, ())
-        (parts,) = yield Sweep(code_rows, (coding, self.most_rows))
+        (parts,) = yield Sweep(code_rows, (coding, self._most_rows(coding)))
         return self.model_of(coding, parts.joined())
 
     def restore(self, summary: Summary, found: State) -> Model:
@@ -175,6 +180,12 @@ class Additive(Settings):
                 raise SettingError(f"{shown(name)} is not an attribute, so it can have no curve.")
         given = {name: curve_axis(name, curve, summary) for name, curve in self.curves.items()}
         return coding_of(summary, max(LEAST_CODES, min(self.bins, fits)), self.missing == "level", given)
+
+    def _most_rows(self, coding: Coding) -> int:
+        """Different rows that are learned from at most."""
+        return (
+            MOST_BYTES // (BYTES_A_CELL * len(coding.axes) + BYTES_A_ROW) if self.most_rows is None else self.most_rows
+        )
 
     def _check(self, coding: Coding) -> None:
         """Refuse names of no attribute, and curves that cannot be told to rise."""
@@ -252,15 +263,19 @@ class Additive(Settings):
         self._check(coding)
         recipe, given = self.prepared(coding)
         two = len(summary.classes) == 2
-        (parts,) = yield Sweep(code_rows, (coding, self.most_rows))
+        (parts,) = yield Sweep(code_rows, (coding, self._most_rows(coding)))
         rows = parts.joined()
+        del parts
         outside = CodedRows.of(coding, held_out.batch, held_out.group, held_out.weight, len(held_out) + 1)
         out = np.isin(rows.hashes, outside.hashes)
         learned, others = rows.take(~out), rows.take(out)
+        del rows
         trees, found = boost_beside(recipe, with_base(learned, given, two), with_base(others, given, two))
         said = score_rows(self, coding, trees, given, learned, held_out)
         settled = replace(self, rounds=max(len(trees), 1), stopping="never")
-        return settled.model_of_trees(coding, learned, trees, found), said, settled
+        model = settled.model_of_trees(coding, learned, trees, found)
+        told = f"Learned from {len(learned):,} different rows; {len(others):,} others judged it."
+        return replace(model, notes=(told, *model.notes)), said, settled
 
     def evidence(self, coding: Coding, trees: list[TreeArrays], learned: CodedRows, batch: Batch) -> Floats:
         """What trees that were learned from some rows say of others beyond the prior."""

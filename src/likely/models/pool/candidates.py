@@ -54,10 +54,11 @@ and tables of nothing but interactions of two or three (monk2, GAMETES) gain a t
 above, 2 and 3 gain nothing beside 1 and any."""
 RIDGE = 3.0
 """Holds back the many columns of squares and bins."""
-MOST_BYTES, BYTES_A_ROW = 1 << 30, 48
-"""What rows that are boosted take up at most: a byte for each cell, and beside the cells so many for each row."""
-ROWS_A_LEAF, MOST_LEAVES, LARGER_RATE = 3_000, 256, 0.3
-"""Of many rows: rows for each leaf of a tree, leaves at most, and the rate of such trees, each of which says much."""
+ROWS_A_LEAF, MOST_LEAVES = 3_000, 256
+"""Of many rows: rows for each leaf of a tree, and leaves at most."""
+LARGER_RATE, MANY_ROWS = 0.2, 1_000_000
+"""The rate of such trees, which grows with the root of rows beyond so many, to twice as much: the more rows, the more
+each tree may say, and the longer it takes."""
 STEPS = 0.05
 """Tolerance of logistic regressions: a twentieth of a nat of all rows' log-likelihood, which no probability shows."""
 
@@ -83,8 +84,8 @@ def larger_member(candidates: Collection[Learner], summary: Summary) -> Additive
     leaves = min(MOST_LEAVES, 1 << int(math.log2(max(rows // ROWS_A_LEAF, 1))))
     if Additive(order="any") not in candidates or leaves <= Additive(order="any").leaves or not schema.attributes:
         return None
-    most = MOST_BYTES // (len(schema.attributes) + BYTES_A_ROW)
-    return Additive(order="any", leaves=leaves, rate=LARGER_RATE, most_rows=most)
+    rate = LARGER_RATE * min(max(rows / MANY_ROWS, 1.0) ** 0.5, 2.0)
+    return Additive(order="any", leaves=leaves, rate=round(rate, 2))
 
 
 def _serves(learner: object, purposes: Collection[Purpose]) -> bool:
