@@ -267,12 +267,13 @@ def _list_allowed(state: Ints, open_: bool, allowed: Ints) -> int:
 
 
 @inner
-def part_rows(codes: Bytes, j: int, mask: Bytes, rows: Ints, start: int, stop: int, spare: Ints) -> int:
-    """Put rows that go left in front of the others, both in order; where the others begin."""
-    to, behind, column = np.uint64(start), np.uint64(0), np.uint64(j)
+def part_rows(column: Bytes, mask: Bytes, rows: Ints, start: int, stop: int, spare: Ints) -> int:
+    """Put rows that go left, by the codes of one attribute, in front of the others, both in order; where the others
+    begin."""
+    to, behind = np.uint64(start), np.uint64(0)
     for i in range(np.uint64(start), np.uint64(stop)):
         r = rows[i]
-        left = np.uint64(mask[np.uint64(codes[np.uint64(r), column])])
+        left = np.uint64(mask[np.uint64(column[np.uint64(r)])])
         # Both are written, and one of them kept: a branch would be guessed wrong for every other row.
         rows[to] = r
         spare[behind] = r
@@ -440,7 +441,7 @@ def grow_tree(
             _take(j, apart, state)
             taken += 1
         gain += room.gains[leaf]
-        to = part_rows(cells.codes, j, room.masks[leaf], room.rows, spans[leaf, 0], spans[leaf, 1], room.spare)
+        to = part_rows(cells.codes[:, j], room.masks[leaf], room.rows, spans[leaf, 0], spans[leaf, 1], room.spare)
         node = tree.leaf_of[leaf]
         tree.attribute[node], tree.below[node] = j, nodes
         for b in range(CODES):

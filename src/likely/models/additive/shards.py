@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from likely.machinery.arrays import Bools, Bytes, Floats, Ints, Longs
-from likely.machinery.jit import inner, kernel
+from likely.machinery.jit import kernel
 from likely.machinery.threads import Crew, default_threads
 from likely.models.additive.coding import CodedRows
 from likely.models.additive.growing import (
@@ -24,6 +24,7 @@ from likely.models.additive.growing import (
     SplitRoom,
     gain_of,
     newton_step,
+    part_rows,
     search,
     sum_left,
     tighten,
@@ -80,22 +81,6 @@ def _start_tree(
         fill(codes, pull, rows, 0, rows.size, offset, allowed, allowed.size, 0, base, hist)
 
 
-@inner
-def _part_column(column: Bytes, mask: Bytes, rows: Ints, start: int, stop: int, spare: Ints) -> int:
-    """`part_rows` by the codes of one attribute, which stand together: rows of a leaf are far from each other."""
-    to, behind = np.uint64(start), np.uint64(0)
-    for i in range(np.uint64(start), np.uint64(stop)):
-        r = rows[i]
-        left = np.uint64(mask[np.uint64(column[np.uint64(r)])])
-        rows[to] = r
-        spare[behind] = r
-        to += left
-        behind += np.uint64(1) - left
-    for i in range(behind):
-        rows[to + i] = spare[i]
-    return np.int64(to)  # type: ignore[return-value]
-
-
 @kernel(
     "u1[][], u1[][], i4[], i4[], i4[], i4[], i8, u1[][], i8[][], i4[], i4[], i8[][], i8[][], u1[][], i8[], i4[], i8[], "
     "i8[][]"
@@ -112,7 +97,7 @@ def _part_leaves(
     for q in range(jobs.shape[0]):
         node, left = jobs[q, 0], jobs[q, 3]
         start, stop = spans[node, 0], spans[node, 1]
-        to = _part_column(columns[jobs[q, 1]], masks[node], rows, start, stop, spare)
+        to = part_rows(columns[jobs[q, 1]], masks[node], rows, start, stop, spare)
         spans[left, 0], spans[left, 1], spans[left + 1, 0], spans[left + 1, 1] = start, to, to, stop
         start, stop = spans[left + jobs[q, 2], 0], spans[left + jobs[q, 2], 1]
         if allowed.size == count and stop - start >= bundle_from:
