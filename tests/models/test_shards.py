@@ -1,11 +1,16 @@
 """Boosting by blocks of rows is boosting in one loop, to the last bit, however rows are cut."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from likely.models.additive import shards
+from likely.models.additive import boosting, pairing, shards
 from likely.models.additive.boosting import Boosted
 from likely.models.additive.coding import CodedRows, hash_codes
+from likely.models.additive.exchange import RowSums, keep_first
 from likely.models.additive.recipe import Recipe, units_of
 from likely.models.additive.shards import SharedBoosting
 
@@ -62,8 +67,43 @@ def test_blocks_grow_the_trees_of_one_loop(case, threads, monkeypatch):
     other.grow(30)
     assert len(one.trees) > 3
     assert one.losses == other.losses
-    assert len(one.trees) == len(other.trees)
-    for a, b in zip(one.trees, other.trees, strict=True):
+    same_trees(one.trees, other.trees)
+
+
+class Machine:
+    """One of several that exchange sums; threads play the machines."""
+
+    threads = 1
+
+    def __init__(self, place, told, barrier):
+        self.place, self.places, self._told, self._barrier = place, len(told), told, barrier
+
+    def __call__(self, sums):
+        self._told[self.place] = sums.copy()
+        self._barrier.wait(60)
+        total = sum(self._told)
+        self._barrier.wait(60)
+        return total
+
+
+def in_step(places, work):
+    """What `work(exchange)` gives on each machine."""
+    told, barrier = [None] * places, threading.Barrier(places)
+
+    def run(place):
+        try:
+            return work(Machine(place, told, barrier))
+        except BaseException:
+            barrier.abort()
+            raise
+
+    with ThreadPoolExecutor(places) as pool:
+        return list(pool.map(run, range(places)))
+
+
+def same_trees(one, other):
+    assert len(one) == len(other)
+    for a, b in zip(one, other, strict=True):
         inside = a.attribute >= 0
         assert np.array_equal(a.attribute, b.attribute)
         assert np.array_equal(a.below, b.below)
@@ -72,37 +112,35 @@ def test_blocks_grow_the_trees_of_one_loop(case, threads, monkeypatch):
         assert np.array_equal(a.cover, b.cover)
 
 
-def test_machines_that_exchange_sums_grow_the_same_trees():
-    """Two thirds of the rows elsewhere: what is exchanged is all that one needs to know of them."""
-    import threading
-
+@pytest.mark.parametrize("cuts", [(), (0, 2900), (1, 1500, 1500)], ids=str)
+@pytest.mark.parametrize(("classes", "weights"), [(2, "whole"), (3, "any")])
+def test_machines_that_exchange_sums_grow_the_same_trees(cuts, classes, weights, monkeypatch):
+    """However rows are dealt, and where a machine has none at all."""
+    monkeypatch.setattr(boosting, "MOST_TRIED", 1000)
+    monkeypatch.setattr(boosting, "MOST_ROWS", 700)
+    monkeypatch.setattr(pairing, "MOST_ROWS", 700)
     rng = np.random.default_rng(5)
-    rows = made_rows(rng, 4000, [6, 9, 40, 3], 3, "whole")
-    recipe, units = recipe_of(rng, [6, 9, 40, 3], 3, 4, 32), units_of(rows.total, len(rows))
-    whole = SharedBoosting(recipe, rows, None, units)
-    whole.grow(12)
-    here, barrier, told = rng.integers(0, 3, len(rows)), threading.Barrier(3), {}
+    sizes = [6, 9, 40, 3]
+    rows, recipe = made_rows(rng, 4000, sizes, classes, weights), recipe_of(rng, sizes, classes, 4, 32)
+    recipe = replace(recipe, rounds=30)
+    monkeypatch.setenv("LIKELY_THREADS", "1")
+    alone, facts = boosting.boost(recipe, rows)
+    assert len(alone) == facts[0] > 10
+    bounds = [0, *cuts, len(rows)]
+    sums = RowSums(rows)
 
-    def work(machine):
-        def exchange(sums):
-            told[machine] = sums.copy()
-            barrier.wait()
-            total = sum(told.values())
-            barrier.wait()
-            return total
+    def work(exchange):
+        own = rows.take(slice(bounds[exchange.place], bounds[exchange.place + 1]))
+        trees = boosting.boost_many(recipe, own, True, exchange)
+        there = RowSums(own, exchange)
+        return trees, there.by_code, there.first, keep_first(own, 1700, exchange)
 
-        own = SharedBoosting(recipe, rows.take(here == machine), None, units, rows, exchange)
-        own.grow(12)
-        found[machine] = own.trees
-
-    found: dict[int, list] = {}
-    threads = [threading.Thread(target=work, args=(m,)) for m in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for machine in range(3):
-        for a, b in zip(whole.trees, found[machine], strict=True):
-            assert np.array_equal(a.value, b.value)
-            assert np.array_equal(a.attribute, b.attribute)
-            assert np.array_equal(a.cover, b.cover)
+    answers = in_step(len(bounds) - 1, work)
+    for (trees, told), by_code, first, _ in answers:
+        same_trees(alone, trees)
+        assert told == facts
+        assert np.array_equal(by_code, sums.by_code)
+        for name in ("codes", "group", "weight", "hashes"):
+            assert np.array_equal(getattr(first, name), getattr(sums.first, name))
+    kept = np.concatenate([answer[3].hashes for answer in answers])
+    assert np.array_equal(kept, replace(rows, most=1700).tallied().hashes)

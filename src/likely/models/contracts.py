@@ -7,7 +7,7 @@ from scores alone (posterior, prediction, file) is in model.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
@@ -83,6 +83,36 @@ class Learner(Protocol):
         ...
 
 
+class Exchange(Protocol):
+    """Machines that work in step, each on its own rows: `exchange(sums)` is the sum of what all of them give. The rows
+    of each are in the order of hashes, and come after those of the places before it."""
+
+    @property
+    def place(self) -> int: ...
+    @property
+    def places(self) -> int: ...
+    @property
+    def threads(self) -> int | None:
+        """That each may use; None: as many as there are cores."""
+        ...
+
+    def __call__(self, sums: NDArray[np.int64]) -> NDArray[np.int64]: ...
+
+
+class Together(Protocol):
+    """Work on sums that are too large to be brought home, such as rows: they are dealt to places, and each works on its
+    own in step with the others. Goes to Spark, as what a sweep is given."""
+
+    def deal(self, sums: tuple[Any, ...], places: int) -> Sequence[Any]:
+        """What goes to each place."""
+        ...
+
+    def work(self, dealt: Sequence[Any], exchange: Exchange) -> tuple[Any, ...] | None:
+        """What one place answers of all that was dealt to it; answers are added up in the order of places. None where
+        others have said it."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Sweep:
     """What a learner wants to see of all rows once more: a function and what it goes by.
@@ -96,6 +126,8 @@ class Sweep:
     given: tuple[Any, ...] = ()
     needed: bool = True
     """Whether there is no model without; else None may be sent in place of sums."""
+    together: Together | None = None
+    """What may be done with the sums where the rows are, by who can."""
 
     def look_at(self, batch: Batch, group: Ints, weight: Floats) -> tuple[Any, ...]:
         """What the rows of a batch add."""

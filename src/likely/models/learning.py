@@ -170,6 +170,17 @@ def _look_for_all(sweeps: tuple[Sweep, ...], *rows: Any) -> tuple[SumTuple, ...]
     return tuple(SumTuple(sweep.look_at(*rows)) for sweep in sweeps)
 
 
+def answer_apart(sweep: Sweep, together: Callable[[Sweep], Any], answer: Callable[[Sweep], Any]) -> Any:
+    """The sums of a sweep by who can work where the rows are: `together` on the sweeps that ask for it, one after the
+    other; `answer` on the others of its learners, at once."""
+    if sweep.look is not _look_for_all:
+        return answer(sweep) if sweep.together is None else together(sweep)
+    sweeps: tuple[Sweep, ...] = sweep.given[0]
+    others = tuple(own for own in sweeps if own.together is None)
+    rest = iter(answer(Sweep(_look_for_all, (others,))) if others else ())
+    return tuple(next(rest) if own.together is None else SumTuple(together(own)) for own in sweeps)
+
+
 class SumTuple:
     """What one of several learners wants added up."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from likely.errors import EncodingError, InputError, SettingError
+from likely.errors import EncodingError, SettingError
 from likely.evaluate.compare import Comparison, compared
 from likely.evaluate.crossval.dealing import Dealing, Folds, Stratified, deal_stratified
 from likely.evaluate.crossval.folds import (
@@ -28,13 +28,15 @@ from likely.intake.reading import Reading
 from likely.intake.schema import Draft, draft_schema, guess_schema, plan_observation
 from likely.intake.summarize import LookAtPiece, More, Sweeper, closed_encoder
 from likely.machinery.arrays import Ints
-from likely.models.contracts import Learner
+from likely.models.contracts import Learner, Sweep
+from likely.models.learning import answer_apart
 from likely.models.linear.newton import FoldSweep
 from likely.spark import tasks
 from likely.spark.parcel import packed, unpacked
 from likely.spark.session import failures
-from likely.spark.spread import LETTER, Files, Spread, check_letters
+from likely.spark.spread import LETTER, Files, Spread, check_letters, unstable
 from likely.spark.tasks import Answer, Bundle, Extend, Observe, to_bytes
+from likely.spark.together import count_places, work_together
 from likely.sums.exact import OrderedSum, plus_tuples
 from likely.sums.summary import Summary
 from likely.table.arrow import align_batches, concat_batches, pack_table, unpack_batch
@@ -83,7 +85,7 @@ class PartReader:
     def batches(self, source: Source, part: int) -> Iterator[tuple[ArrowBatch, int, Ints]]:
         """Batches cut where pieces are, the number of the first row of each, and the fold of each row."""
         if part >= len(self.places.rows):
-            raise _unstable(source.name)
+            raise unstable(source.name)
         start, size = self.places.start(part), piece_rows(self.total.schema)
         end = start + self.places.rows[part]
         dealer = None
@@ -102,20 +104,13 @@ class PartReader:
                 yield batch, start, fold
                 at, start = at + batch.num_rows, start + batch.num_rows
         if start != end:
-            raise _unstable(source.name)
+            raise unstable(source.name)
 
     def encoder(self) -> Encoder:
         return closed_encoder(self.total)
 
     def piece(self, encoder: Encoder, batch: ArrowBatch, start: int, fold: Ints) -> Piece:
         return Piece(encoder.encode(batch, start), fold)
-
-
-def _unstable(name: str) -> InputError:
-    return InputError(
-        f"The rows of {name} were others when they were read again, but this learner must see the same rows in every "
-        "sweep. Persist the DataFrame, or write it to files and give their path."
-    )
 
 
 @dataclass(frozen=True)
@@ -244,9 +239,20 @@ class SparkEngine:
         return more
 
     def sweeper(self, summary: Summary) -> Sweeper:
-        """A counting sweep comes first: the place of a row matters to some."""
-        rows = PartReader(summary, Places(tuple(self.spread.count_rows())))
-        return lambda sweep: sum_pieces(self.spread, rows, LookAtPiece(sweep, summary), plus_tuples)
+        """Rows are counted before the first sweep that brings sums home: the place of a row matters to some."""
+        readers: list[PartReader] = []
+
+        def answer(sweep: Sweep) -> Any:
+            if not readers:
+                readers.append(PartReader(summary, Places(tuple(self.spread.count_rows()))))
+            look = LookAtPiece(replace(sweep, together=None), summary)
+            return sum_pieces(self.spread, readers[0], look, plus_tuples)
+
+        def together(sweep: Sweep) -> Any:
+            places = count_places(self.spread.spark, summary.rows)
+            return work_together(self.spread, sweep, summary, places) if places else answer(sweep)
+
+        return lambda sweep: answer_apart(sweep, together, answer)
 
 
 # Cross-validation where the rows are: the sums of all folds from one sweep, every row scored by models that have

@@ -136,6 +136,14 @@ def check_letters(rows: Sequence[Any]) -> list[Letter]:
     return [(part, key, data[1:]) for part, key, data in out]
 
 
+def unstable(name: str) -> InputError:
+    """Rows that are others each time they are read."""
+    return InputError(
+        f"The rows of {name} were others when they were read again, but this learner must see the same rows in every "
+        "sweep. Persist the DataFrame, or write it to files and give their path."
+    )
+
+
 class Frame(Spread):
     """A DataFrame. Columns travel under numbers, since a name may hold anything."""
 

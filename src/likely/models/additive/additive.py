@@ -6,18 +6,19 @@ Rows are seen once, as codes of one byte a cell; what follows is in boosting.py,
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.machinery.arrays import Bools, Floats
-from likely.models.additive.anova import DECIMALS, Anova, decompose, measure_terms
-from likely.models.additive.boosting import Stopped, boost, boost_beside, score_parts, score_rows
+from likely.machinery.arrays import Bools, Floats, Hashes
+from likely.models.additive.anova import DECIMALS, Anova, Strengths, decompose, measure_terms
+from likely.models.additive.boosting import boost, boost_many, most_tried, score_parts
 from likely.models.additive.coding import (
     MOST_CODES,
+    CodedParts,
     CodedRows,
     Coding,
     check_curves,
@@ -27,10 +28,11 @@ from likely.models.additive.coding import (
     curve_table,
     with_base,
 )
+from likely.models.additive.exchange import ALONE, RowSums, find_start, keep_first
 from likely.models.additive.histograms import padded
 from likely.models.additive.model import FACTS, additive_model, additive_terms, read_anova, read_strengths
 from likely.models.additive.recipe import Recipe, TreeArrays
-from likely.models.contracts import Learner, Learning, Model, Sweep
+from likely.models.contracts import Exchange, Learner, Learning, Model, Sweep
 from likely.models.fractions import log_of
 from likely.models.heldout.kept_rows import KeptRows
 from likely.models.heldout.search import HeldOutParts
@@ -55,8 +57,10 @@ BYTES_A_CELL, BYTES_A_ROW = 3, 80
 """What rows take up while they are boosted: codes as they came, without those that are held out, and column by column;
 scores, gradients, hashes, weights, places."""
 LEAST_CODES = 4
-MEASURED = 1 << 12
-"""Rows on which the strengths of terms are measured at most: those with the smallest hashes."""
+
+MOST_HOME = 5_000_000
+"""Different rows up to which they are brought home as codes, by who has them elsewhere: boosting there takes longer, as
+machines wait for each other at every step."""
 
 
 def check_names(value: Any) -> tuple[str, ...]:
@@ -156,8 +160,7 @@ class Additive(Settings):
         known = int((summary.total.floats() > 0).sum())
         if known < 2 or not coding.axes:
             return additive_model(self, coding, empty_terms(coding), {}, {}, ())
-        (parts,) = yield Sweep(code_rows, (coding, self._most_rows(coding)))
-        return self.model_of(coding, parts.joined())
+        return self._model(coding, (yield from self._find(coding)))
 
     def restore(self, summary: Summary, found: State) -> Model:
         """The model as a file keeps it."""
@@ -181,7 +184,7 @@ class Additive(Settings):
         given = {name: curve_axis(name, curve, summary) for name, curve in self.curves.items()}
         return coding_of(summary, max(LEAST_CODES, min(self.bins, fits)), self.missing == "level", given)
 
-    def _most_rows(self, coding: Coding) -> int:
+    def most_of(self, coding: Coding) -> int:
         """Different rows that are learned from at most."""
         return (
             MOST_BYTES // (BYTES_A_CELL * len(coding.axes) + BYTES_A_ROW) if self.most_rows is None else self.most_rows
@@ -237,7 +240,7 @@ class Additive(Settings):
         given = {coding.names.index(n): curve_table(n, c, coding.summary.classes) for n, c in self.curves.items()}
         return self.recipe(coding, start), given
 
-    def terms_of(self, coding: Coding, trees: list[TreeArrays], rows: CodedRows) -> Anova:
+    def terms_of(self, coding: Coding, trees: list[TreeArrays], rows: RowSums) -> Anova:
         """Trees taken apart, and what knowing an attribute is worth."""
         recipe, given = self.prepared(coding)
         log_prior = log_of(prior_quotients(coding.summary, "observed", 0.0))
@@ -261,49 +264,95 @@ class Additive(Settings):
         summary = learnable(summary)
         coding = self._coding(summary)
         self._check(coding)
-        recipe, given = self.prepared(coding)
-        two = len(summary.classes) == 2
-        (parts,) = yield Sweep(code_rows, (coding, self._most_rows(coding)))
-        rows = parts.joined()
-        del parts
-        outside = CodedRows.of(coding, held_out.batch, held_out.group, held_out.weight, len(held_out) + 1)
-        out = np.isin(rows.hashes, outside.hashes)
-        learned, others = rows.take(~out), rows.take(out)
-        del rows
-        trees, found = boost_beside(recipe, with_base(learned, given, two), with_base(others, given, two))
-        said = score_rows(self, coding, trees, given, learned, held_out)
-        settled = replace(self, rounds=max(len(trees), 1), stopping="never")
-        model = settled.model_of_trees(coding, learned, trees, found)
-        told = f"Learned from {len(learned):,} different rows; {len(others):,} others judged it."
+        own = CodedRows.of(coding, held_out.batch, held_out.group, held_out.weight, len(held_out) + 1)
+        found = yield from self._find(coding, own.hashes)
+        settled = replace(self, rounds=max(int(found.facts[FACTS[0]]), 1), stopping="never")
+        model = settled._model(coding, found)
+        told = f"Learned from {found.rows:,} different rows; {len(held_out):,} others judged it."
+        said = model.log_joint(held_out.batch) - log_of(prior_quotients(coding.summary, "observed", 0.0))
         return replace(model, notes=(told, *model.notes)), said, settled
 
     def evidence(self, coding: Coding, trees: list[TreeArrays], learned: CodedRows, batch: Batch) -> Floats:
         """What trees that were learned from some rows say of others beyond the prior."""
-        terms = additive_terms(coding.axes, self.terms_of(coding, trees, learned))
+        terms = additive_terms(coding.axes, self.terms_of(coding, trees, RowSums(learned)))
         log_prior = log_of(prior_quotients(coding.summary, "observed", 0.0))
         return Sum(log_prior, terms).scored(batch)[0] - log_prior
 
-    def model_of(self, coding: Coding, rows: CodedRows) -> Model:
-        """Boost, and take the trees apart."""
-        recipe, given = self.prepared(coding)
-        two = len(coding.summary.classes) == 2
-        trees, found = boost(recipe, with_base(rows, given, two), self.stopping == "held-out")
-        return self.model_of_trees(coding, rows, trees, found)
+    def _find(self, coding: Coding, judges: Hashes | None = None) -> Learning[FoundTerms]:
+        """What boosting finds, here or, of very many rows, where they are."""
+        few, most = max(MOST_HOME, most_tried(self.stopping == "held-out")), self.most_of(coding)
+        many = min(coding.summary.rows, most) > few
+        together = BoostTogether(self, coding, few, judges) if many else None
+        (found,) = yield Sweep(code_rows, (coding, most), together=together)
+        return found if isinstance(found, FoundTerms) else self.find_terms(coding, found.joined(), judges=judges)
 
-    def model_of_trees(self, coding: Coding, rows: CodedRows, trees: list[TreeArrays], found: Stopped) -> Model:
-        """Take trees apart, and find what knowing an attribute is worth."""
-        anova = self.terms_of(coding, trees, rows)
-        log_prior = log_of(prior_quotients(coding.summary, "observed", 0.0))
+    def find_terms(
+        self, coding: Coding, rows: CodedRows, exchange: Exchange | None = None, judges: Hashes | None = None
+    ) -> FoundTerms:
+        """Boost, take the trees apart, and find what knowing an attribute is worth; with machines that have other
+        rows, through `exchange`. Rows with the hashes of `judges` say when to stop, and are not learned from."""
+        recipe, given = self.prepared(coding)
+        seen, search = with_base(rows, given, len(coding.summary.classes) == 2), self.stopping == "held-out"
+        if exchange is None and judges is None:
+            trees, stopped = boost(recipe, seen, search)
+        else:
+            out = None if judges is None else np.isin(rows.hashes, judges)
+            trees, stopped = boost_many(recipe, seen, search, exchange or ALONE, out)
+            rows = rows if out is None else rows.take(~out)
+        sums = RowSums(rows, exchange or ALONE)
+        anova, first = self.terms_of(coding, trees, sums), sums.first
+        finite = np.isfinite(log_of(prior_quotients(coding.summary, "observed", 0.0)))
+        strengths = measure_terms(anova, coding.as_told(first.codes), first.weight, finite)
+        count = find_start(rows, exchange or ALONE)[1]
+        facts = dict(zip(FACTS, (float(stopped.rounds), stopped.weight, stopped.loss), strict=True))
+        return FoundTerms(anova, facts, strengths, count, rows.dropped)
+
+    def _model(self, coding: Coding, found: FoundTerms) -> Model:
         notes = []
-        if rows.dropped:
+        if found.dropped:
             notes.append(
-                f"Learned from {len(rows):,} of the different rows: those with the smallest hashes of their content "
+                f"Learned from {found.rows:,} of the different rows: those with the smallest hashes of their content "
                 "(most_rows)."
             )
-        facts = dict(zip(FACTS, (float(found.rounds), found.weight, found.loss), strict=True))
-        some = rows.take(slice(0, MEASURED))
-        strengths = measure_terms(anova, coding.as_told(some.codes), some.weight, np.isfinite(log_prior))
-        return additive_model(self, coding, anova, facts, strengths, notes)
+        return additive_model(self, coding, found.anova, found.facts, found.strengths, notes)
+
+
+@dataclass(frozen=True)
+class FoundTerms:
+    """What boosting found."""
+
+    anova: Anova
+    facts: dict[str, float]
+    strengths: Strengths
+    rows: int
+    """How many different rows were learned from."""
+    dropped: bool
+    """Whether there were more."""
+
+
+@dataclass(frozen=True)
+class BoostTogether:
+    """Boosting where the rows are: machines exchange sums, and each grows the same trees."""
+
+    learner: Additive
+    coding: Coding
+    few: int
+    """Up to so many different rows are brought home."""
+    judges: Hashes | None
+
+    def deal(self, sums: tuple[CodedParts], places: int) -> list[CodedParts]:
+        """The rows by hash."""
+        return sums[0].dealt(places)
+
+    def work(self, dealt: Sequence[CodedParts], exchange: Exchange) -> tuple[CodedParts] | tuple[FoundTerms] | None:
+        """The first place says what was found; of few rows, each those that it has."""
+        none, most = CodedRows.none(len(self.coding.axes)), self.learner.most_of(self.coding)
+        rows = CodedParts((none, *(part for parts in dealt for part in parts.parts))).joined()
+        rows = keep_first(rows, most, exchange)
+        if find_start(rows, exchange)[1] <= self.few:
+            return (CodedParts((replace(rows, most=most),)),)
+        found = self.learner.find_terms(self.coding, rows, exchange, self.judges)
+        return (found,) if exchange.place == 0 else None
 
 
 def empty_terms(coding: Coding) -> Anova:
@@ -312,14 +361,12 @@ def empty_terms(coding: Coding) -> Anova:
     return Anova(np.zeros(classes), tuple(np.zeros((int(size), classes)) for size in coding.sizes), {}, {})
 
 
-def with_offsets(
-    anova: Anova, coding: Coding, rows: CodedRows, log_prior: Floats, given: Mapping[int, Floats]
-) -> Anova:
+def with_offsets(anova: Anova, coding: Coding, rows: RowSums, log_prior: Floats, given: Mapping[int, Floats]) -> Anova:
     """The terms, with what it is worth to know each attribute: unknown says nothing, and nothing known is the prior.
 
     Given curves are among them as they are.
     """
-    sample = rows.take(slice(0, ROWS))
+    sample = rows.first.take(slice(0, ROWS))
     strengths = _strengths(anova, sample.codes.astype(np.int32))
     anova = replace(anova, mains=tuple(given.get(j, table) for j, table in enumerate(anova.mains)))
     codes = coding.as_told(sample.codes)
@@ -339,7 +386,7 @@ def with_offsets(
         if j in given:
             mains.append(table)
             continue
-        there = np.bincount(rows.codes[:, j], minlength=len(table)) > 0
+        there = rows.by_code[j][: len(table)] > 0
         mains.append(np.round(table + np.where(there[:, None], offsets[j], 0.0), DECIMALS) + 0.0)
     return replace(anova, constant=log_prior, mains=tuple(mains))
 

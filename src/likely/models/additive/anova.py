@@ -14,7 +14,7 @@ import numpy as np
 
 from likely.machinery.arrays import Bools, Bytes, Floats, Ints
 from likely.machinery.jit import kernel
-from likely.models.additive.coding import CodedRows
+from likely.models.additive.exchange import RowSums
 from likely.models.additive.recipe import TreeArrays
 from likely.models.additive.rounds import add_tree, mean_below
 from likely.models.kernels import add_levels, add_pairs, add_trees
@@ -115,11 +115,11 @@ def round_scores(scores: Floats) -> Floats:
     return np.ascontiguousarray(np.round(scores / half, DECIMALS) * half + 0.0)  # + 0.0: no -0
 
 
-def decompose(trees: Sequence[TreeArrays], rows: CodedRows, sizes: Sequence[int], start: Floats) -> Anova:
+def decompose(trees: Sequence[TreeArrays], rows: RowSums, sizes: Sequence[int], start: Floats) -> Anova:
     """The sum of the trees and of `start`, taken apart."""
     constant = start.copy()
     mains = [np.zeros((size, len(start))) for size in sizes]
-    weights = [np.bincount(rows.codes[:, j], rows.weight, size) for j, size in enumerate(sizes)]
+    weights = [weight[:size] for weight, size in zip(rows.by_code, sizes, strict=True)]
     by_set: dict[tuple[int, ...], list[TreeArrays]] = {}
     for tree in trees:
         by_set.setdefault(tree.attributes, []).append(tree)
@@ -169,7 +169,7 @@ def _renumber(attribute: Ints, places: tuple[int, ...]) -> Ints:
 
 
 def _pair(
-    trees: list[TreeArrays], places: tuple[int, int], sizes: Sequence[int], rows: CodedRows, mains: list[Floats]
+    trees: list[TreeArrays], places: tuple[int, int], sizes: Sequence[int], rows: RowSums, mains: list[Floats]
 ) -> Pair:
     """The trees over two attributes as one table, purified; what one of them says by itself goes to `mains`."""
     cells, first = [], []
@@ -189,7 +189,7 @@ def _pair(
     whole = round_scores(flat.reshape(*shape, scores))
     i, j = places
     both = cells[0][rows.codes[:, i]].astype(np.int64) * shape[1] + cells[1][rows.codes[:, j]]
-    weight = np.bincount(both, rows.weight, shape[0] * shape[1]).reshape(shape)
+    weight = rows.tally(both, shape[0] * shape[1]).reshape(shape)
     one, other = np.zeros((shape[0], scores)), np.zeros((shape[1], scores))
     turns = np.array([SMALL])
     _purify(whole.copy(), weight, one, other, turns, MOST_TURNS)

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from likely.machinery.arrays import Floats
+from likely.machinery.arrays import Bools, Floats
 from likely.machinery.threads import default_threads
 from likely.models.additive.coding import CodedRows, Coding, with_base
+from likely.models.additive.exchange import ALONE, find_start, first_rows, sum_weights
 from likely.models.additive.histograms import BLOCK, CODES, bundle_codes, padded
-from likely.models.additive.pairing import COARSE, NO_COARSE, PAIR_WAIT, coarse_codes, pair_pause
+from likely.models.additive.pairing import COARSE, MOST_ROWS, NO_COARSE, PAIR_WAIT, coarse_codes, pair_pause
 from likely.models.additive.recipe import Recipe, TreeArrays, Units, dither_of, units_of
 from likely.models.additive.rounds import add_tree, grow_rounds, held_out_loss
 from likely.models.additive.shards import LEAST_ROWS, SharedBoosting
+from likely.models.contracts import Exchange
 from likely.models.heldout.kept_rows import FEW_LEVELS, KeptRows, are_copies, deal_copies, equal_pairs, is_heavy
 from likely.table.batch import Batch
 
@@ -123,7 +125,8 @@ class Boosted:
         room, pending = np.empty((2 + scores, BLOCK)), np.zeros((leaves, scores))
         row_room = room, np.empty(BLOCK, np.int64), np.zeros(2 * leaves, np.int32), pending
         self._arguments = (*rows, *rules, *pairs, *split_room, *grow_room, *row_room)
-        self.held_out_weight = float(weight[len(learned) :].sum())
+        # In units, as blocks of rows have it: the order of rows does not change a bit.
+        self.held_out_weight = float(np.rint(weight[len(learned) :] * units.loss).sum() / units.loss)
         self.trees: list[TreeArrays] = []
         self.losses = [int(held_out_loss(score, group, weight, len(learned), leaf, pending, settings, room))]
         """Of held-out rows, in units: before the first tree, and after each."""
@@ -146,8 +149,14 @@ class Boosted:
         return self.losses[min(rounds, len(self.losses) - 1)]
 
 
-def boosting_of(recipe: Recipe, learned: CodedRows, held_out: CodedRows | None, units: Units) -> Boosting:
-    """A sum of trees under way: of many rows by several threads, else in one compiled loop. Both say the same."""
+def boosting_of(
+    recipe: Recipe, learned: CodedRows, held_out: CodedRows | None, units: Units, exchange: Exchange = ALONE
+) -> Boosting:
+    """A sum of trees under way: of many rows by several threads or machines, else in one compiled loop. All say the
+    same."""
+    if exchange.places > 1:
+        sample = first_rows(learned, MOST_ROWS, exchange)
+        return SharedBoosting(recipe, learned, held_out, units, sample, exchange)
     shared = min(default_threads(), len(learned) // LEAST_ROWS) > 1
     return (SharedBoosting if shared else Boosted)(recipe, learned, held_out, units)
 
@@ -160,18 +169,16 @@ class Stopped(NamedTuple):
     loss: float
 
 
-def boost(recipe: Recipe, rows: CodedRows, search: bool = True) -> tuple[list[TreeArrays], Stopped]:
-    """The trees, learned from all rows, as many as are right for held-out rows. Without a search, as many as the recipe
-    says.
+Boosts = tuple[list[TreeArrays], Stopped]
 
-    Of many rows a few are held out, and what the others teach is the answer: learning again from all would tell no
-    more, with as many trees as were right for fewer rows.
-    """
-    if search and len(rows) > MOST_TRIED:
-        few = (rows.hashes & np.uint64(0xFFFFFFFF)) % np.uint64(max(HELD_OUT, len(rows) // MOST_HELD_OUT)) == 0
-        return boost_beside(recipe, rows.take(~few), rows.take(few))
-    units = units_of(rows.total, len(rows))
-    held = range(0) if not search else range(PARTS) if len(rows) <= ALL_PARTS else range(1)
+
+def boost(recipe: Recipe, rows: CodedRows, search: bool = True) -> Boosts:
+    """The trees, learned from all rows, as many as are right for held-out rows. Without a search, as many as the recipe
+    says."""
+    if len(rows) > most_tried(search):
+        return boost_many(recipe, rows, search)
+    units = units_of(sum_weights(rows.weight), len(rows))
+    held = range(PARTS) if len(rows) <= ALL_PARTS else range(1)
     trials = [trial for part in held if (trial := _held_out(recipe, rows, part, units)) is not None]
     found = Stopped(recipe.rounds, 0.0, 0.0) if not trials else _stop(trials, recipe, units)
     final = boosting_of(recipe, rows, None, units)
@@ -179,18 +186,34 @@ def boost(recipe: Recipe, rows: CodedRows, search: bool = True) -> tuple[list[Tr
     return final.trees, found
 
 
-def boost_beside(recipe: Recipe, rows: CodedRows, held_out: CodedRows) -> tuple[list[TreeArrays], Stopped]:
-    """The trees, learned from some rows, as many as are right for others."""
-    units = units_of(rows.total + held_out.total, len(rows) + len(held_out))
-    only = boosting_of(recipe, rows, held_out, units)
-    found = _stop([only], recipe, units)
-    return only.trees[: found.rounds], found
-
-
 def _stop(trials: Sequence[Boosting], recipe: Recipe, units: Units) -> Stopped:
     rounds, in_units = best_rounds(trials, recipe.rounds)
     weight = sum(t.held_out_weight for t in trials)
     return Stopped(rounds, weight, in_units / units.loss / weight)
+
+
+def most_tried(search: bool) -> int:
+    """Rows up to which trees are learned several times, by one machine."""
+    return MOST_TRIED if search else 0
+
+
+def boost_many(
+    recipe: Recipe, rows: CodedRows, search: bool, exchange: Exchange = ALONE, out: Bools | None = None
+) -> Boosts:
+    """The trees, learned once from all rows, here and elsewhere. With a search a few are held out (those of `out`,
+    where that is given), and what the others teach is the answer: learning again from all rows would tell no more, with
+    as many trees as were right for fewer."""
+    _, count = find_start(rows, exchange)
+    units = units_of(sum_weights(rows.weight, exchange), count)
+    if not search:
+        final = boosting_of(recipe, rows, None, units, exchange)
+        final.grow(recipe.rounds)
+        return final.trees, Stopped(recipe.rounds, 0.0, 0.0)
+    if out is None:
+        out = (rows.hashes & np.uint64(0xFFFFFFFF)) % np.uint64(max(HELD_OUT, count // MOST_HELD_OUT)) == 0
+    only = boosting_of(recipe, rows.take(~out), rows.take(out), units, exchange)
+    found = _stop([only], recipe, units)
+    return only.trees[: found.rounds], found
 
 
 def _held_out(recipe: Recipe, rows: CodedRows, part: int, units: Units) -> Boosting | None:
@@ -261,7 +284,7 @@ def score_parts(
     """What is said of the rows at `places`, (places, classes), and after how many rounds held-out rows say to stop."""
     two = len(coding.summary.classes) == 2
     whole = CodedRows.of(coding, rows.batch, rows.group, rows.weight, len(rows) + 1)
-    units = units_of(whole.total, len(whole))
+    units = units_of(sum_weights(whole.weight), len(whole))
     learned, out = (
         [whole.take(rows.part == part if inside else rows.part != part).tallied() for part in parts]
         for inside in (False, True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -37,6 +37,9 @@ after them is that of a missing cell."""
 LEAST_BINS = 16
 ROWS_A_BIN = 8
 """A number has at least LEAST_BINS bins, else no more than one for so many rows."""
+
+ALL = 1 << 62
+"""More rows than there are."""
 
 
 @dataclass(frozen=True)
@@ -177,13 +180,20 @@ class CodedRows:
         own = np.ascontiguousarray(group, np.int32)
         return cls(codes, own, np.ascontiguousarray(weight, np.float64), hashes, most)
 
+    @classmethod
+    def none(cls, attributes: int) -> CodedRows:
+        """No rows, and room for all."""
+        codes = np.zeros((0, attributes), np.uint8)
+        return cls(codes, np.zeros(0, np.int32), np.zeros(0), np.zeros(0, np.uint64), ALL)
+
     def __len__(self) -> int:
         return len(self.group)
 
-    def tallied(self) -> CodedRows:
+    def tallied(self, side: Literal["left", "right"] = "left") -> CodedRows:
         """Each different row once, in the order of hashes; where there are too many, those with the smallest ones.
 
-        What comes out depends on the rows alone, not on how they were put together.
+        What comes out depends on the rows alone, not on how they were put together: while more may come ("right"), all
+        rows of the last hash stay.
         """
         # Equal rows stand together; equal weights in order, so that their sum has the same bits whatever came first.
         order = _sorted_places(self.hashes, self.group, self.weight)
@@ -197,7 +207,7 @@ class CodedRows:
             return out
         # All rows of a hash stay or go together.
         last = out.hashes[self.most]
-        return replace(out.take(slice(0, int(np.searchsorted(out.hashes, last)))), dropped=True)
+        return replace(out.take(slice(0, int(np.searchsorted(out.hashes, last, side)))), dropped=True)
 
     def take(self, rows: Any) -> CodedRows:
         """Some of the rows."""
@@ -230,10 +240,26 @@ class CodedParts:
 
     def __add__(self, other: CodedParts) -> CodedParts:
         out = CodedParts(self.parts + other.parts)
-        return out if 4 * sum(map(len, out.parts)) <= 5 * out.parts[0].most else CodedParts((out.joined(),))
+        few = 4 * sum(map(len, out.parts)) <= 5 * out.parts[0].most
+        return out if few else CodedParts((out._rows.tallied("right"),))
 
     def joined(self) -> CodedRows:
         """All rows, tallied."""
+        return self._rows.tallied()
+
+    def dealt(self, places: int) -> list[CodedParts]:
+        """The rows for each of so many places: all of one hash together, and before those of the next place."""
+        rows = replace(self._rows, most=ALL)
+        if bool((rows.weight == np.rint(rows.weight)).all()):  # so that sums of weights are exact
+            rows = rows.tallied()
+        else:
+            rows = rows.take(np.argsort(rows.hashes, kind="stable"))
+        bounds = np.array([-(-(k << 32) // places) for k in range(places + 1)], np.uint64)
+        at = np.searchsorted(rows.hashes >> np.uint64(32), bounds)
+        return [CodedParts((rows.take(slice(a, b)),)) for a, b in pairwise(at.tolist())]
+
+    @property
+    def _rows(self) -> CodedRows:
         return CodedRows(
             np.concatenate([part.codes for part in self.parts]),
             np.concatenate([part.group for part in self.parts]),
@@ -241,7 +267,7 @@ class CodedParts:
             np.concatenate([part.hashes for part in self.parts]),
             self.parts[0].most,
             any(part.dropped for part in self.parts),
-        ).tallied()
+        )
 
 
 def code_rows(coding: Coding, most: int, batch: Batch, group: Groups, weight: Floats) -> tuple[CodedParts]:

@@ -6,7 +6,7 @@ Sums are whole numbers, so that neither blocks nor threads nor machines change a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from itertools import pairwise
 
@@ -16,6 +16,7 @@ from likely.machinery.arrays import Bools, Bytes, Floats, Ints, Longs
 from likely.machinery.jit import kernel
 from likely.machinery.threads import Crew, default_threads
 from likely.models.additive.coding import CodedRows
+from likely.models.additive.exchange import ALONE
 from likely.models.additive.growing import (
     BARRED,
     FREE,
@@ -52,9 +53,7 @@ from likely.models.additive.pairing import (
 )
 from likely.models.additive.recipe import STRICT, Recipe, TreeArrays, Units, dither_of
 from likely.models.additive.rounds import find_leaf, rate_of
-
-Exchange = Callable[[Longs], Longs]
-"""From sums over the rows that are here to sums over all rows, wherever they are."""
+from likely.models.contracts import Exchange
 
 # What is done with a block of rows. Compiled loops; settings as `Recipe.settings` gives them.
 
@@ -388,11 +387,11 @@ class SharedBoosting:
         held_out: CodedRows | None,
         units: Units,
         sample: CodedRows | None = None,
-        exchange: Exchange = lambda sums: sums,
+        exchange: Exchange = ALONE,
     ) -> None:
         self.recipe, self._exchange = recipe, exchange
         self._settings = settings = recipe.settings(units)
-        threads = max(min(default_threads(), len(learned) // LEAST_ROWS), 1)
+        threads = max(min(exchange.threads or default_threads(), len(learned) // LEAST_ROWS), 1)
         cuts = [len(learned) * t // threads for t in range(threads + 1)]
         self._blocks = [RowBlock(recipe, learned.take(slice(a, b)), settings) for a, b in pairwise(cuts)]
         self._crew = Crew(threads)
@@ -410,7 +409,8 @@ class SharedBoosting:
         self._search_rooms = [_search_room() for _ in range(threads)]
         self.trees: list[TreeArrays] = []
         loss = 0 if self._held_out is None else self._held_out.lose(self._steps)
-        self.losses = exchange(np.array([loss], np.int64)).tolist()
+        self._root, told = self._start(np.array([loss], np.int64))
+        self.losses = told.tolist()
         """Of held-out rows, in units: before the first tree, and after each."""
         self.ended = False
 
@@ -435,7 +435,7 @@ class SharedBoosting:
 
     def _grow_best(self) -> TreeArrays | None:
         """The next tree: the one that grows by itself, or one that begins with two attributes that speak together."""
-        root = self._sum(self._crew.each(lambda block: block.start(self._steps), self._blocks))
+        root = self._root
         self._sample.update(self._sample_steps)
         grown = self._grow_tree(root, None)
         found = None if grown is None else self._name_rows(grown)
@@ -452,10 +452,17 @@ class SharedBoosting:
         tree, self._steps, cover = found
         self._sample_steps = self._sample.follow(tree)
         loss = 0 if self._held_out is None else self._held_out.lose(self._held_out.follow(tree))
-        told = self._exchange(np.append(cover, loss))
+        self._root, told = self._start(np.append(cover, loss))
         tree.cover[...] = np.where(tree.attribute < 0, told[np.cumsum(tree.attribute < 0) - 1], 0)
         self.losses.append(int(told[-1]))
         return tree
+
+    def _start(self, more: Longs) -> tuple[Longs, Longs]:
+        """The steps of the last tree are added to the scores; the histogram of gradients over all rows. What more is
+        said of it goes the same way, as each exchange takes its time."""
+        here = reduce(np.add, self._crew.each(lambda block: block.start(self._steps), self._blocks))
+        sums = self._exchange(np.concatenate([here.reshape(-1), more]))
+        return sums[: here.size].reshape(here.shape), sums[here.size :]
 
     def _seek_pair(self) -> tuple[int, int, Bytes] | None:
         """Two attributes that speak together only, and the codes of the first that go left."""
