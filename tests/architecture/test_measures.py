@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STATED = {
-    "lines": 80_410,
+    "lines": 80_415,
     "files": 317,
     "classes": 641,
     "class names with several meanings": 10,
@@ -19,7 +19,7 @@ STATED = {
     "files that name least_count": 3,
     "files that name OneRule": 3,
     "tests that import inner modules": 97,
-    "words in docs": 78_900,
+    "words in docs": 79_460,
     "decision records": 50,
 }
 SLACK = 0.99

@@ -187,3 +187,14 @@ def test_neither_the_order_of_rows_nor_the_format_shows_in_a_file(name, target, 
     pq.write_table(pyarrow.csv.read_csv("a.csv"), "c.parquet")
     run("fit", "c.parquet", target, "--learner", learner, "-o", "c.likely").done()
     assert Path("c.likely").read_bytes() == found
+
+
+def test_who_reads_rows_once_is_told_who_learned(shards, run) -> None:
+    def said(*words: str) -> str:
+        done = run("fit", "all.csv", "play", *words, "-o", "once.likely").done()
+        return done.out + done.err
+
+    sentence = "Naive Bayes learned, because with --keep rows are not read again."
+    assert sentence in said("--keep", "sums")
+    assert sentence not in said()
+    assert sentence not in said("--keep", "sums", "--learner", "NaiveBayes")

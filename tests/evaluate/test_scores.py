@@ -80,7 +80,7 @@ def test_bounds_hold_the_score_and_grow_narrower() -> None:
             one = getattr(record.intervals, name)
             assert one.low <= one.value == pytest.approx(getattr(record.scores, name)) and one.value <= one.high
         right = record.intervals.accuracy
-        assert (right.low, right.high) == wilson(record.scores.accuracy, rows)
+        assert (right.low, right.high) == pytest.approx(wilson(record.scores.accuracy, rows / (1 + 1 / 9)), abs=1e-3)
         widths.append(right.high - right.low)
     assert widths[0] > widths[1] > widths[2]
 
@@ -98,6 +98,17 @@ def test_the_bounds_hold_the_truth_nineteen_times_of_twenty() -> None:
         )
         held += right.low <= truth <= right.high
     assert held >= 54
+
+
+def test_the_fewer_rows_are_learned_from_the_less_sure_is_a_score() -> None:
+    """Variances are times 1 + rows predicted / rows learned from: here 50 for 50, and 10 for 90."""
+    rng = np.random.default_rng(7)
+    y = ["p", "q"] * 50
+    table = {"x": (rng.normal(size=100) + np.tile([1.0, 0.0], 50)).tolist(), "y": y}
+    halves, tenths = (likely.look(table, "y", likely.NaiveBayes(), folds=k).intervals for k in (2, 10))
+    for found, ratio in ((halves, 1.0), (tenths, 1 / 9)):
+        right = found.accuracy
+        assert (right.low, right.high) == pytest.approx(wilson(right.value, 100 / (1 + ratio)))
 
 
 def test_compare_sets_every_learner_against_the_first() -> None:
@@ -167,10 +178,12 @@ def test_one_accuracy_of_the_same_rows_has_one_interval(examples: Path) -> None:
     right = record.intervals.accuracy
     assert compared.intervals is not None and compared.intervals.accuracy == right
     rows = sum(record.classes.values())
+    tested = rows / (1 + 1 / 4)  # four folds teach what predicts the fifth
     for found in (right, last.accuracy):
-        assert (found.low, found.high) == wilson(found.value, rows)
+        assert (found.low, found.high) == pytest.approx(wilson(found.value, tested), abs=1e-4)
     for one in record.per_class:
-        assert (one.recall.low, one.recall.high) == wilson(one.recall.value, one.rows)
+        own = wilson(one.recall.value, one.rows * tested / rows)
+        assert (one.recall.low, one.recall.high) == pytest.approx(own, abs=1e-4)
         assert one.recall.high - one.recall.low > right.high - right.low, "half the rows say less"
 
 
@@ -184,7 +197,8 @@ def test_equal_weights_change_no_interval_and_unequal_ones_widen_it() -> None:
     uneven = likely.look({**table, "w": [8.0] * 40 + [0.1] * 360}, "y", likely.NaiveBayes(), weight="w")
     found = uneven.intervals.accuracy
     weights = np.array([8.0] * 40 + [0.1] * 360)
-    assert (found.low, found.high) == pytest.approx(wilson(found.value, weights.sum() ** 2 / (weights**2).sum()))
+    effective = weights.sum() ** 2 / (weights**2).sum()
+    assert (found.low, found.high) == pytest.approx(wilson(found.value, effective / (1 + 1 / 9)), abs=1e-6)
 
 
 def test_groups_that_are_alike_count_as_fewer_rows() -> None:

@@ -244,7 +244,7 @@ def test_a_name_that_is_not_there_is_answered_by_the_nearest() -> None:
 def test_an_option_out_of_its_range_or_unknown_is_refused(call: Callable[..., object]) -> None:
     with refused("threads is '-1'. It must be a whole number, one or more"):
         call(FRAME, "y", threads=-1)
-    with refused("dates is 'half'. It must be one of whole, parts"):
+    with refused("dates is 'half'. It must be one of auto, whole, parts"):
         call(FRAME, "y", dates="half")
     with refused("There is no option 'encodng' of reading a table. Did you mean 'encoding'"):
         call(FRAME, "y", encodng="utf-8")
@@ -258,7 +258,7 @@ def test_typed_keywords_are_those_that_are_declared() -> None:
 
     types = {f.name: f.type for f in fields(Reading) if f.metadata}
     assert typed(ReadingOptions) == types
-    assert types.keys() == {f.name for f in fields(Reading)} - {"target", "keep_row_numbers"}
+    assert types.keys() == {f.name for f in fields(Reading)} - {"target", "keep_row_numbers", "tries_dates"}
     assert {*typed(FileOptions)} == {*options_about(FILE, WORKING)}
     assert {*typed(MoreRowsOptions)} == {*options_about(FILE, WORKING, SEVERAL)}
     assert {*typed(CellOptions)} == {*options_about(FILE, WORKING), "missing", "weight"}

@@ -229,6 +229,24 @@ def test_missing_cells_of_training_go_the_same_way() -> None:
     assert model.posterior({"school": "top"}).matrix.tobytes() != bare.posterior({"school": "top"}).matrix.tobytes()
 
 
+def test_a_gap_among_others_is_answered_as_learned() -> None:
+    """A cell that is unknown in many rows, though hardly ever alone, is no news: what that means was learned."""
+    some = table(2000, seed=3)
+    for k in range(400):
+        some["hand"][k] = None
+        if k >= 5:  # fewer rows lack this cell alone than make a pattern of their own
+            some[("school", "years", "job", "pay")[k % 4]][k] = None
+    model = likely.fit(some, "rich", likely.Additive())
+    assert model.references is not None
+    bare, full = replace(model, references=None), {"school": "top", "years": 17, "job": "j3", "pay": 60.0}
+    assert model.posterior(full).matrix.tobytes() == bare.posterior(full).matrix.tobytes()
+    batch = {name: [*cells] for name, cells in some.items() if name != "rich"}
+    together, alone = model.posterior(batch), bare.posterior(batch)
+    assert together.matrix[:400].tobytes() == alone.matrix[:400].tobytes(), "rows of training have such gaps"
+    rare = {"hand": "left", "years": 17, "job": "j3", "pay": 60.0}  # nobody lacks the school and has a hand
+    assert model.posterior(rare).matrix.tobytes() != bare.posterior(rare).matrix.tobytes()
+
+
 def test_what_to_ask_next_is_asked_of_the_default(models: dict[str, likely.Model]) -> None:
     """The column that says most, given what is known, comes first; a coin of a column is worth nothing."""
     asked = likely.ask(models["default"], {"school": "mid"})

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likely.machinery.arrays import Bytes, Hashes
+from likely.machinery.arrays import Bytes, Floats, Hashes
 from likely.machinery.jit import BLOCK, _find_address_of, blank_bits, count_bits, kernel, lower_block, nonzero_bits
 from likely.sums.kernels import count
 
@@ -57,6 +57,25 @@ def _as_file(program: str) -> str:
 def test_arrays_of_another_kind_are_refused() -> None:
     with pytest.raises(TypeError, match="wants a contiguous"):
         count(*[np.zeros((2, 4), np.float32)[:, ::2]] * len(count.parts))
+
+
+@kernel("f8, i8, f8[], f8, i4")
+def add_scalars(first: float, whole: int, out: Floats, second: float, small: int) -> None:
+    out[0] = first + whole
+    out[1] = second * small
+
+
+def test_scalars_reach_a_kernel_as_they_are() -> None:
+    out = np.zeros(2)
+    add_scalars(0.25, 3, out, 1e-9, 2)
+    assert out.tolist() == [3.25, 2e-9]
+    add_scalars(np.float64(-np.inf), np.int64(3), out, 2, np.int32(-7))
+    assert out.tolist() == [-np.inf, -14.0]
+
+
+def test_a_switch_is_refused_where_a_kernel_is_declared() -> None:
+    with pytest.raises(TypeError, match="Declare it i8"):
+        kernel("f8[], b1")(lambda out, switch: None)
 
 
 def test_cells_are_found_where_numpy_says_they_are() -> None:

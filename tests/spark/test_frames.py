@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import sys
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +60,17 @@ def test_what_learns_unnamed_is_what_fit_takes(spark: Any) -> None:
         with pytest.raises(likely.LikelyError, match="No target was named"):
             without()
     assert likely.spark.fit(df, learner="Density").learner == likely.Density()
+
+
+def test_parts_of_dates_are_tried_as_on_one_machine(spark: Any) -> None:
+    rng = np.random.default_rng(4)
+    when = [datetime(2023, 1, 1) + timedelta(hours=int(h)) for h in rng.integers(0, 600 * 24, 500)]
+    late = [bool((w.weekday() == 4) != (rng.random() < 0.1)) for w in when]
+    table = pa.table({"when": pa.array(when, pa.timestamp("us", "UTC")), "late": [str(v) for v in late]})
+    own, here = likely.spark.fit(frame(spark, table, [0, 300, 500]), "late"), likely.fit(table, "late")
+    assert "when: weekday" in own.schema.names and own.schema == here.schema and own.notes == here.notes
+    rows = {"when": ["2023-03-03 19:30", "2023-03-04", None]}
+    assert np.array_equal(own.posterior(rows).matrix, here.posterior(rows).matrix)
 
 
 def test_more_parts_than_one_task_joins(spark: Any) -> None:

@@ -503,21 +503,24 @@ def test_every_road_gives_the_same_parts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("learner", [likely.NaiveBayes(), likely.Logistic(), likely.Additive(), None])
 def test_learners_use_them(learner: likely.models.contracts.Learner | None) -> None:
-    without = likely.look(TABLE, "y", learner)
+    without = likely.look(TABLE, "y", learner, dates="whole")
     beside = likely.look(TABLE, "y", learner, dates="parts")
     assert {"when: weekday", "when: hour"} <= {a["name"] for a in beside.attributes}
     assert beside.scores.log_loss < without.scores.log_loss - 0.1
 
 
+PARTS = ("when: weekday", "when: month", "when: day", "when: day of year", "when: hour")
+
+
 def test_new_rows_have_dates_or_parts(tmp_path: Path) -> None:
     model = likely.fit(TABLE, "y", likely.NaiveBayes(), dates="parts")
-    assert model.schema.names == ("when", "when: weekday", "when: month", "when: day", "when: hour", "y")
+    assert model.schema.names == ("when", *PARTS, "y")
     wanted = model.posterior({"when": TABLE["when"][:9]}).matrix
     model.save(tmp_path / "m.likely")
     again = likely.load(tmp_path / "m.likely")
     assert np.array_equal(again.posterior({"when": TABLE["when"][:9]}).matrix, wanted)
     assert np.array_equal(again.posterior({"when": DATED[:9]}).matrix, wanted)
-    empty = dict.fromkeys(("when: weekday", "when: month", "when: day", "when: hour"))
+    empty = dict.fromkeys(PARTS)
     rows = [{"when": when, **empty} for when in TABLE["when"][:9]]
     assert np.array_equal(again.posterior(rows).matrix, wanted)  # as whoever fills in all columns sends them
     one = again.posterior({"when: weekday": "Sunday", "when: hour": 3})
@@ -540,13 +543,6 @@ def test_one_column_may_be_said_and_a_spec_says_it() -> None:
     assert spec_of(model).columns["other"] == "date in parts"
 
 
-def test_exports_refuse_and_say_why() -> None:
-    model = likely.fit(TABLE, "y", likely.NaiveBayes(), dates="parts")
-    for to in ("sql", "python", "onnx"):
-        with pytest.raises(SettingError, match=r"parts of dates, such as 'when: weekday'"):
-            likely.export(model, to)  # type: ignore[arg-type]
-
-
 def test_a_name_that_is_taken_and_a_wrong_word_are_sentences() -> None:
     with pytest.raises(ColumnError, match="has a column 'when: day'"):
         likely.summarize({**TABLE, "when: day": [1.5, 2.5] * 300}, "y", dates="parts")
@@ -557,6 +553,6 @@ def test_a_name_that_is_taken_and_a_wrong_word_are_sentences() -> None:
 def test_the_page_explains_and_draws_them() -> None:
     model = likely.fit(TABLE, "y", likely.NaiveBayes(), dates="parts")
     ledger = likely.explain(model, {"when": TABLE["when"][0]})
-    assert f"when: weekday={DATED[0]:%A}" in str(ledger) and "Unknown" not in str(ledger)
+    assert f"when on {DATED[0]:%A}s" in str(ledger) and "Unknown" not in str(ledger)
     text = page_of_model(model)
     assert "when: weekday" in text and "Saturday" in text

@@ -86,16 +86,16 @@ def effective_rows(answers: Answers) -> float:
     return weight_of(answers) ** 2 / math.fsum(a.weight**2 if a.alike is None else a.alike for a in answers)
 
 
-def share_bounds(answers: Answers, some: Answers) -> tuple[float, float]:
-    """The 95 % interval of a share of rows."""
-    return wilson(share(answers, some), effective_rows(answers))
+def share_bounds(answers: Answers, some: Answers, ratio: float) -> tuple[float, float]:
+    """The 95 % interval of a share of rows, with so many rows predicted for each row learned from."""
+    return wilson(share(answers, some), effective_rows(answers) / (1 + ratio))
 
 
-def mean_bounds(answers: Answers, value: Callable[[Answers], float]) -> tuple[float, float]:
+def mean_bounds(answers: Answers, value: Callable[[Answers], float], ratio: float) -> tuple[float, float]:
     """The 95 % interval of a mean over rows, by Student's t, not below 0."""
     rows, mean = effective_rows(answers), value(answers)
     squares = math.fsum(a.weight * (value([a]) - mean) ** 2 for a in answers) / weight_of(answers)
-    half = stats.t.ppf(0.975, max(round(rows) - 1, 1)) * math.sqrt(squares / (rows - 1))
+    half = stats.t.ppf(0.975, max(round(rows) - 1, 1)) * math.sqrt(squares * (1 + ratio) / (rows - 1))
     return max(mean - half, 0.0), mean + half
 
 

@@ -54,7 +54,7 @@ class Seen:
     @property
     def low(self) -> float:
         """The lower end of its interval."""
-        return oracle.share_bounds(self.answers, [a for a in self.answers if a.named == a.truth])[0]
+        return oracle.share_bounds(self.answers, [a for a in self.answers if a.named == a.truth], self.judged.ratio)[0]
 
     @property
     def guess(self) -> float:
@@ -248,12 +248,14 @@ SENTENCES: dict[str, Check] = {
 def _check_interval(seen: Seen, score: str, low: float, high: float) -> None:
     """Wilson's of a share, Student's t of a mean; the area's stays within 0 and 1."""
     if score == "accuracy":
-        bounds = oracle.share_bounds(seen.answers, [a for a in seen.answers if a.named == a.truth])
+        bounds = oracle.share_bounds(seen.answers, [a for a in seen.answers if a.named == a.truth], seen.judged.ratio)
         assert (round(100 * bounds[0], 1), round(100 * bounds[1], 1)) == (low, high)
     elif score == "area under ROC":
         assert 0 <= low <= high <= 1
     else:
-        bounds = oracle.mean_bounds(seen.answers, oracle.brier if score.startswith("Brier") else oracle.log_loss)
+        bounds = oracle.mean_bounds(
+            seen.answers, oracle.brier if score.startswith("Brier") else oracle.log_loss, seen.judged.ratio
+        )
         assert (
             abs(bounds[0] - low) < 6e-5 and abs(min(bounds[1], 2 if score.startswith("Brier") else 1e9) - high) < 6e-5
         )
@@ -317,7 +319,7 @@ def _classes(seen: Seen, table: Table) -> None:
             percent(shown, value, cells)
             if bounds:
                 some = [a for a in seen.answers if (a.named if name == "precision" else a.truth) == label]
-                expected = oracle.share_bounds(some, [a for a in some if a.named == a.truth])
+                expected = oracle.share_bounds(some, [a for a in some if a.named == a.truth], seen.judged.ratio)
                 for text, bound in zip(bounds.removesuffix(")").split(" to "), expected, strict=True):
                     close(text, 100 * bound, cells)
         if "area under ROC" in cells and seen.of(label):

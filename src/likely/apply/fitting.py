@@ -18,6 +18,7 @@ from likely.intake.reading import (
     read_arguments,
     read_learner,
     require_purpose,
+    try_dates,
     with_encoding,
 )
 from likely.intake.store import summarize_by_file
@@ -119,6 +120,7 @@ def fit(
         alone = asked or default_learner("sums").learner
         return with_loss(_derive(alone, summary_from_knowledge(alone, how), {}), costs)
     require_purpose(how, asked)
+    how = try_dates(how, [asked])
     if how.by_file:
         source, summary = summarize_by_file(data, how, needs_of(asked))
         return with_loss(learn_summary(LocalEngine(source, how), summary, asked, how), costs)

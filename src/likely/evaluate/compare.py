@@ -18,7 +18,15 @@ from likely.evaluate.crossval.folds import draft_folds
 from likely.evaluate.crossval.validate import Validation, check_whole, require_target, validate
 from likely.evaluate.scores.intervals import Intervals, Paired, Parts, paired
 from likely.evaluate.scores.scores import Scores
-from likely.intake.reading import GivenLearner, Reading, ReadingOptions, read_arguments, read_learner, with_encoding
+from likely.intake.reading import (
+    GivenLearner,
+    Reading,
+    ReadingOptions,
+    read_arguments,
+    read_learner,
+    try_dates,
+    with_encoding,
+)
 from likely.intake.schema import Draft
 from likely.models.contracts import Learner, Learning, Model, has_trait
 from likely.models.default import default_learner, field_of
@@ -140,6 +148,7 @@ def compared(
     draft: Callable[[Source, Reading, Folds], Draft] = draft_folds,
 ) -> Comparison:
     """`compare` of a source; who sweeps it elsewhere than here says how it is drafted and validated."""
+    reading = try_dates(reading, [*({"": None} if learners is None else learners).values(), *also.values()])
     first = draft(source, reading, folds)
     target = require_target(first.schema)
     chosen: dict[str, Learner] = {**(learners or {}), **also}

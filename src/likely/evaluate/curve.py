@@ -22,10 +22,18 @@ from likely.evaluate.crossval.validate import (
     require_target,
     teach_lessons,
 )
-from likely.evaluate.scores.intervals import Measure, intervals, of_scorer
+from likely.evaluate.scores.intervals import Measure, intervals, of_scorer, ratio_tested
 from likely.evaluate.scores.scores import Scorer, Scores, total_moments
 from likely.intake.engine import fits_in_memory
-from likely.intake.reading import GivenLearner, Reading, ReadingOptions, read_arguments, read_learner, with_encoding
+from likely.intake.reading import (
+    GivenLearner,
+    Reading,
+    ReadingOptions,
+    read_arguments,
+    read_learner,
+    try_dates,
+    with_encoding,
+)
 from likely.machinery.distributions import student_bound
 from likely.models.contracts import Learner, Model
 from likely.models.default import default_learner
@@ -259,6 +267,7 @@ def curve(
     folds, steps = check_whole("folds", folds, 2, MOST_FOLDS), check_whole("steps", steps, 1, MOST_STEPS)
     data, how = read_arguments(data, target, reading)
     asked = read_learner(learner)
+    how = try_dates(how, [asked])
     return with_encoding(data, how, lambda source: _curve(source, how, asked, folds, steps, seed))
 
 
@@ -339,16 +348,18 @@ def _draw(
     total = sums.total
     judged = _judge(rows, learner, sums, lessons)
     learned_from = [int(sums.rows[seen].sum()) for seen in lessons.seen]
+    predicted = [int(sums.rows[lessons.fold_of == fold].sum()) for fold in lessons.fold]
     points, refused, sizes = [], judged.refused, {}
     for group in dict.fromkeys(lessons.group):
         of = [k for k, g in enumerate(lessons.group) if g == group]
-        sizes[group] = float(np.mean([learned_from[k] for k in of]))
-        if any(learned_from[k] == 0 and sums.rows[lessons.fold_of == lessons.fold[k]].any() for k in of):
+        taught, tests = (np.array([rows_of[k] for k in of]) for rows_of in (learned_from, predicted))
+        sizes[group] = float(taught.mean())
+        if ((taught == 0) & (tests > 0)).any():
             refused[group] = "A fold would have no rows to learn from. Give more rows."
         if group not in refused:
             each, baseline = ([judged.scorers[name, k] for k in of] for name in (LEARNER, BASELINE))
-            together = rows.deal.together
-            points.append(_point(sizes[group], each, baseline, judged.lacking.get(group, {}), together))
+            ratio, lacking = ratio_tested(tests, taught), judged.lacking.get(group, {})
+            points.append(_point(sizes[group], each, baseline, lacking, ratio, rows.deal.together))
     last = lessons.group[-1]
     if last in refused:
         raise SettingError(refused[last])
@@ -379,11 +390,12 @@ def _apart(name: str, lesson: int) -> tuple[str, int]:
     return name, lesson
 
 
-def _point(rows: float, each: list[Scorer], baseline: list[Scorer], lacking: dict[str, int], together: bool) -> Point:
+def _point(
+    rows: float, each: list[Scorer], baseline: list[Scorer], lacking: dict[str, int], ratio: float, together: bool
+) -> Point:
     judged = [s for s in each if _weight(s) > 0]
     whole = reduce(add, judged)
-    folds = [of_scorer(s, 1 / max(len(judged) - 1, 1)) for s in judged] if together else []
-    bounds = intervals(whole, together=reduce(add, folds) if folds else None)
+    bounds = intervals(whole, reduce(add, (of_scorer(s, ratio) for s in judged)), together=together)
     return Point(
         rows,
         bounds.accuracy,

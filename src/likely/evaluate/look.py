@@ -31,7 +31,15 @@ from likely.evaluate.troubles.columns import placeholder_findings
 from likely.evaluate.troubles.findings import TextFinding, date_findings, leak_findings, look_findings, without_sentence
 from likely.evaluate.troubles.rows import Copies, Duplicates, RepeatedRows, repeated_rows
 from likely.intake.engine import Piece
-from likely.intake.reading import GivenLearner, Reading, ReadingOptions, read_arguments, read_learner, with_encoding
+from likely.intake.reading import (
+    GivenLearner,
+    Reading,
+    ReadingOptions,
+    read_arguments,
+    read_learner,
+    try_dates,
+    with_encoding,
+)
 from likely.intake.summarize import row_sweeper
 from likely.machinery.text_files import html_table, share_bar
 from likely.models.contracts import Learner, Learning, Model, has_trait, setting_of
@@ -388,6 +396,7 @@ def look(
     dealt = Folds(FOLDS if folds is None else folds, seed, repeats, group, time, leave_one_out)
     own = folds is not None or seed != 0 or dealt != Folds(dealt.count)
     asked = _Asked(dealt, own, read_learner(learner), Loss.of(loss), positive, picture)
+    how = try_dates(how, [asked.learner])
 
     def work(source: Source) -> Look:
         rows = parse_once(source)
@@ -455,6 +464,9 @@ def _look(source: Source, reading: Reading, asked: _Asked) -> Look:
             by, extras = {LEARNER: textbook, **beside}, found.extras
             found = validate(source, first, reading, by, folds, 0, None, asked.loss, None, gather)
             found = replace(found, extras=extras)
+    if model is not None and model.schema != found.total.schema:  # parts of dates that were tried in vain
+        found = replace(found, total=found.total.with_schema(model.schema))
+        told = [one for one in told if one.name in found.total.columns]
     if model is not None and asked.loss is not None:
         model = replace(model, loss=asked.loss)
     seen = sweep.read(found.extras, total, setting_of(learner, "blocks", ()))
@@ -475,13 +487,19 @@ def _look(source: Source, reading: Reading, asked: _Asked) -> Look:
 
 def _without_leaks(source: Source, reading: Reading, asked: _Asked, record: Look) -> Look:
     """The record, with the accuracy that is left without the columns that give the class away, where there are any."""
-    names = record.leaks
-    if not names or record.decisions is not None or reading.schema is not None or len(names) == len(record.attributes):
+    stored = {a["name"]: _stored_name(source, a["name"]) for a in record.attributes}
+    names = list(dict.fromkeys(stored.get(name, name) for name in record.leaks))
+    if not names or record.decisions is not None or reading.schema is not None or {*names} == {*stored.values()}:
         return record
     types = {**(reading.types or {}), **dict.fromkeys(names, "ignore")}
     left = _look(source, replace(reading, types=types), replace(asked, picture=False)).intervals.accuracy
     first = f"{record.warnings[0]} {without_sentence(names, left)}"
     return replace(record, without_leaks=left, warnings=(first, *record.warnings[1:]))
+
+
+def _stored_name(source: Source, name: str) -> str:
+    """The column of the table that an attribute is made of: of a part of a date, that of the date."""
+    return name if name in source.schema.names else name.rpartition(": ")[0]
 
 
 def _record(

@@ -75,9 +75,10 @@ class Reading(Settings):
         faces={"spec": "missing", "scikit-learn": "missing_cells", "app": "missing"},
     )
     dates: str = setting(
-        "whole",
-        "Use dates as they are, or also their weekday, month, day and hour as attributes.",
-        choices=("whole", "parts"),
+        "auto",
+        "Use dates as they are (whole), or also their weekday, month, day, day of year and hour as attributes (parts). "
+        "auto: the default learner keeps the parts where held-out rows say so; other learners use dates as they are.",
+        choices=("auto", "whole", "parts"),
         about=COLUMNS,
         group=_READING,
     )
@@ -191,6 +192,8 @@ class Reading(Settings):
     )
     keep_row_numbers: bool = False
     """Whether numbers that count the rows stay numbers, as a regression wants them."""
+    tries_dates: bool = False
+    """Whether what learns tries parts of dates, and keeps them where held-out rows say so."""
 
     @property
     def by_file(self) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import fields, replace
 from numbers import Integral
 from typing import Any, TypeAlias, TypeVar
 
@@ -175,6 +175,14 @@ def read_learner(given: GivenLearner) -> Learner | None:
 def _learner_named(text: str) -> Learner:
     found: Learner = learner_written(text)
     return found
+
+
+def try_dates(reading: Reading, learners: Collection[Learner | None]) -> Reading:
+    """The same, for such learners (None: the one that is taken where nobody says): parts of dates are tried where one
+    of them chooses by held-out rows, and the rows are there to choose by."""
+    sums_alone = reading.keep is not None or reading.push
+    tries = any(learner is None or has_trait(learner, "tries dates") for learner in learners)
+    return replace(reading, tries_dates=tries and not sums_alone)
 
 
 def require_purpose(reading: Reading, learner: Learner | None) -> None:

@@ -71,8 +71,9 @@ def draft_schema(source: Source, reading: Reading, seen: Observation | None = No
             columns.append(column)
             if not fixed and column.kind in ("number", "date"):
                 still_open.add(name)
-            if column.kind == "date" and (reading.dates == "parts" or (reading.types or {}).get(name) == IN_PARTS):
-                parts = date_parts(name, source.schema.names)
+            asked = reading.dates == "parts" or (reading.types or {}).get(name) == IN_PARTS
+            if column.kind == "date" and (asked or (reading.dates == "auto" and reading.tries_dates)):
+                parts = date_parts(name, source.schema.names, not asked)
                 columns += parts
                 still_open |= {part.name for part in parts if part.kind == "number"}
     return Draft(
@@ -348,6 +349,10 @@ def check_rows(summary: Summary, source: Source) -> Summary:
     return summary
 
 
+def _is_constant(counts: Counts) -> bool:
+    return bool(np.count_nonzero(counts.table.sum(1).floats()) < 2)
+
+
 def without_rare(summary: Summary, least: int) -> Summary:
     """The sums in which levels and words that weigh less than `least` rows have no name. Which have one is written into
     the schema, so that rows that are learned later are read alike: sums under one schema stay exact (decision 0109).
@@ -383,6 +388,10 @@ def finalize_schema(draft: Draft, total: Summary) -> Summary:
             column = finalize_number_column(
                 column, values, table.sum(1).floats(), statistic.level == 0, draft.reading.keep_row_numbers
             )
+        elif (
+            column.part is not None and draft.reading.schema is None and _is_constant(total.column(column.name, Counts))
+        ):
+            column = replace(column, kind="constant", role="left out", reason=Reason("constant"))
         columns.append(column)
     whole = total.with_schema(draft.schema.with_columns(columns)).canonical()
     least = draft.reading.least_count

@@ -62,6 +62,8 @@ class Kernel:
         self.__name__, self.__doc__ = function.__name__, function.__doc__
         self.parts = [part.strip() for part in signature.split(",") if part.strip()]
         self._expected = [(np.dtype(KINDS[p[:2]]), p.count("[]")) for p in self.parts]
+        if "b1" in self.parts:
+            raise TypeError(f"{self.__name__}: a kernel takes no b1 by itself. Declare it i8.")
         self._call: Any = None
 
     def __call__(self, *args: Any) -> Any:
@@ -95,10 +97,11 @@ class Kernel:
         return Declared(self.function, tuple(self.parts), self.returns)
 
     def _native(self, address: int) -> Callable[..., Any]:
-        word, pointer = ctypes.c_int64, ctypes.c_void_p
+        word, real, pointer = ctypes.c_int64, ctypes.c_double, ctypes.c_void_p
         types: list[Any] = [pointer, pointer]
-        for _, dimensions in self._expected:
-            types += [pointer, pointer, word, word, pointer, *[word] * (2 * dimensions)] if dimensions else [word]
+        for kind, dimensions in self._expected:
+            scalar = [real if kind == np.float64 else word]
+            types += [pointer, pointer, word, word, pointer, *[word] * (2 * dimensions)] if dimensions else scalar
         entry = ctypes.CFUNCTYPE(ctypes.c_int32, *types)(address)
         results, expected, name = self.returns, self._expected, self.__name__
         out_type, address_of = ctypes.c_int64 * max(results, 1), _find_address_of()
@@ -108,7 +111,7 @@ class Kernel:
             flat: list[Any] = [ctypes.addressof(out), ctypes.addressof(error)]
             for (kind, dimensions), value in zip(expected, args, strict=True):
                 if not dimensions:
-                    flat.append(int(value))
+                    flat.append(float(value) if kind == np.float64 else int(value))
                     continue
                 if value.dtype != kind or value.ndim != dimensions or not value.flags.c_contiguous:
                     raise TypeError(

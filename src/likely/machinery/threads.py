@@ -5,12 +5,15 @@ from __future__ import annotations
 import logging
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from itertools import chain, islice
-from typing import TypeVar
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, TypeVar
 
 # Work on batches by several threads, results in the order of the batches. Knows nothing of tables, sums or models.
 
@@ -49,6 +52,53 @@ def in_order(items: Iterable[A], work: Callable[[A], B], threads: int | None = N
         finally:
             for future in waiting:
                 future.cancel()
+
+
+class Crew:
+    """Threads that wait for short pieces of work, one for each item: the caller does the first and they the others.
+
+    >>> Crew(2).each(lambda x: x + 1, [1, 2, 3])
+    [2, 3, 4]
+    """
+
+    def __init__(self, threads: int) -> None:
+        self._tasks: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._threads = max(threads - 1, 0)
+        for _ in range(self._threads):
+            Thread(target=_do_tasks, args=(self._tasks,), daemon=True).start()
+
+    def __del__(self) -> None:
+        for _ in range(self._threads):
+            self._tasks.put(None)
+
+    def each(self, work: Callable[[A], B], items: Sequence[A]) -> list[B]:
+        """work(item) of all items."""
+        if not self._threads or len(items) < 2:
+            return [work(item) for item in items]
+        found: list[Any] = [None] * len(items)
+        errors: list[BaseException] = []
+        done: SimpleQueue[None] = SimpleQueue()
+
+        def do(place: int) -> None:
+            try:
+                found[place] = work(items[place])
+            except BaseException as error:
+                errors.append(error)
+            done.put(None)
+
+        for place in range(1, len(items)):
+            self._tasks.put(partial(do, place))
+        do(0)
+        for _ in items:
+            done.get()
+        if errors:
+            raise errors[0]
+        return found
+
+
+def _do_tasks(tasks: SimpleQueue[Callable[[], None] | None]) -> None:
+    while (task := tasks.get()) is not None:
+        task()
 
 
 # Which step of a long piece of work is being done, for whoever wants to be told. Knows nothing of tables or models.

@@ -579,12 +579,12 @@ class Disagreements:
     examples: tuple[Disagreement, ...]
 
 
-Trait = Literal["independent", "density", "reads text"]
+Trait = Literal["independent", "density", "reads text", "tries dates"]
 
 
 def has_trait(learner: object, trait: Trait) -> bool:
     """Whether a learner takes attributes to be independent given the class (so that what says the same counts twice),
-    learns the density of rows without a target, or learns from words."""
+    learns the density of rows without a target, learns from words, or tries parts of dates on held-out rows."""
     return trait in getattr(learner, "traits", ())
 
 

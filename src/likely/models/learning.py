@@ -11,7 +11,7 @@ from functools import update_wrapper
 from typing import Any, ParamSpec, TypeVar, cast
 
 from likely.errors import LikelyError, SettingError
-from likely.models.contracts import Learner, Learning, Model, Sweep
+from likely.models.contracts import Learner, Learning, Model, Sweep, has_trait
 from likely.sums.contracts import State
 from likely.sums.state import require
 from likely.sums.summary import Summary
@@ -64,6 +64,8 @@ def learning(learner: Learner, summary: Summary) -> Learning[Model]:
 
 
 def _called(learner: Learner, summary: Summary) -> Model | Learning[Model]:
+    if not has_trait(learner, "tries dates"):
+        summary = summary.settled()  # it would take a date and its parts for so many witnesses
     own = getattr(learner.learn, "generator", None)
     found: Model | Learning[Model] = learner.learn(summary) if own is None else own(learner, summary)
     return found

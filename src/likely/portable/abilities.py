@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from likely.errors import LikelyError
 from likely.models.contracts import Model, setting_of
-from likely.portable.describe import portable, refuse_parts
+from likely.portable.describe import portable
 from likely.portable.languages.flatten import refusal
 
 LANGUAGES = ("SQL", "ONNX", "PMML")
@@ -23,7 +23,6 @@ def can_learn(model: Model) -> bool:
 def languages_of(model: Model) -> list[str]:
     """Those of SQL, ONNX and PMML that can say the model."""
     try:
-        refuse_parts(model)
         form = portable(model)
     except LikelyError:
         return []
@@ -51,12 +50,10 @@ def abilities_sentence(model: Model) -> str:
         )
     )
     wanted = [*(language.lower() for language in lacking), *([] if learns else ["updates"])]
-    dated = any(column.part is not None for column in model.schema.attributes)
-    ways = setting_of(model.learner, "for_") is not None and bool(wanted) and not dated
+    ways = setting_of(model.learner, "for_") is not None and bool(wanted)
     remedy = (
         f"; to get one that can, fit with {_listed([f'--for {purpose}' for purpose in wanted], 'or')}" if ways else ""
     )
-    remedy = " because it uses parts of dates (see --dates whole)" if dated else remedy
     sentences = [f"It can {can}." if can else "", f"It cannot {cannot}{remedy}." if cannot else ""]
     return " ".join(filter(None, sentences))
 

@@ -21,6 +21,7 @@ from likely.models.fractions import log_of
 from likely.sums.columns.counts import Counts
 from likely.table.labels import Labels, number_label
 from likely.table.schema import OTHER, Column
+from likely.table.texts.numbers import LEVELS
 from likely.table.words import Tokens
 
 if TYPE_CHECKING:
@@ -40,6 +41,17 @@ class Attribute:
     words: Tokens | None = None
     rest: str | None = None
     """The level of all that have no name of their own, where there is one."""
+    part: str | None = None
+    """Where it is a part of a date in another column: which."""
+    part_of: str | None = None
+    names: tuple[str, ...] = ()
+    """Of such a part: what its numbers are called, from 0 on; none where they are just numbers."""
+
+    @property
+    def date(self) -> Attribute:
+        """The date that it is a part of."""
+        assert self.part_of is not None
+        return Attribute(self.part_of, "date")
 
 
 @dataclass(frozen=True)
@@ -114,22 +126,16 @@ def portable(model: Model) -> Portable:
     )
 
 
-def refuse_parts(model: Model) -> None:
-    """Refuse to take a model elsewhere that reads parts of dates: nobody would take them from the date there."""
-    part = next((c for c in model.schema.attributes if c.part_of is not None), None)
-    if part is not None:
-        raise SettingError(
-            f"The model reads parts of dates, such as {shown(part.name)}, which no table has that an export "
-            "reads. Fit it with --dates whole, or put the parts into the table as columns before you fit."
-        )
-
-
 def is_portable(model: Model) -> bool:
     """Whether `portable` would not refuse it."""
     return model.shape() is not None
 
 
 def _attribute(model: Model, column: Column) -> Attribute:
+    if column.part is not None:
+        names = LEVELS.get(column.part, ())
+        plain = _attribute(model, replace(column, part=None, part_of=None))
+        return replace(plain, part=column.part, part_of=column.part_of, names=names)
     if column.kind == "text":
         return Attribute(column.name, "text", words=column.tokens or Tokens())
     if not isinstance(model.summary.columns[column.name], Counts):

@@ -6,6 +6,8 @@ A row is read into cells, one for each attribute:
 - "number" and "date" (seconds since 1970): a float; what is not finite counts as missing;
 - "text": the text, or None where it is missing.
 
+A part of a date (its weekday, say) is read from the column of the date, unless the row has it as a cell of its own.
+
 Must give what `likely.table.encode` gives for the same row (tests/portable). Knows no scores.
 """
 
@@ -14,7 +16,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from types import SimpleNamespace
 from typing import Any, TypeAlias
@@ -30,6 +32,8 @@ Cell: TypeAlias = int | float | str | None
 MISSING, UNSEEN = -1, -2
 """Codes of cells that are no level: not known, or not known to training."""
 BLANKS = " \t\n\v\f\r"
+MOST_SECONDS = 1e15
+"""Since 1970, to either side: numbers that are farther away are on no day."""
 LONGEST_TOKEN = 64
 """Bytes of a text that may still be a token for "missing"."""
 _INFINITE = re.compile(r"([+-]?)(?:inf|infinity)", re.IGNORECASE)
@@ -79,7 +83,10 @@ def cells_of(portable: Form, row: Mapping[str, object]) -> dict[str, Cell]:
     """
     out: dict[str, Cell] = {}
     for attribute in portable.attributes:
-        cell = cell_of(attribute, row.get(attribute.name), portable.missing)
+        value = row.get(attribute.name)
+        if value is None and getattr(attribute, "part", None) is not None:
+            value = _part_of_row(attribute, row, portable.missing)
+        cell = cell_of(attribute, value, portable.missing)
         if cell == UNSEEN and attribute.kind == "level" and portable.refuse_unseen:
             raise UnseenLevel(
                 f"The row has {shown(row.get(attribute.name))} in column {shown(attribute.name)}, a level that "
@@ -87,6 +94,45 @@ def cells_of(portable: Form, row: Mapping[str, object]) -> dict[str, Cell]:
             )
         out[attribute.name] = cell
     return out
+
+
+def _part_of_row(attribute: Form, row: Mapping[str, object], missing: tuple[str, ...]) -> float | str | None:
+    seconds = cell_of(SimpleNamespace(kind="date"), row.get(attribute.part_of), missing)
+    if not isinstance(seconds, float) or not abs(seconds) <= MOST_SECONDS:
+        return None
+    number = date_part(attribute.part, seconds)
+    return attribute.names[int(number)] if attribute.names else float(number)
+
+
+def date_part(
+    part: str, seconds: Any, floor: Callable[[Any], Any] = math.floor, kept: Callable[[Any], Any] = lambda step: step
+) -> Any:
+    """A part of the date at so many seconds since 1970, in UTC; weekdays (from Monday) and months count from 0.
+
+    Arithmetic alone, for SQL and ONNX too, which bring a `floor` of their own and give steps a name (`kept`). Years
+    begin in March, so that the leap day comes last; an era are 400 of them.
+
+    >>> [date_part(part, -3000.0) for part in ("weekday", "month", "day", "day of year", "hour")]
+    [2, 11, 31, 365, 23]
+    """
+    second = kept(floor(seconds))
+    days = kept(floor(second / 86400))
+    if part == "hour":
+        return floor((second - days * 86400) / 3600)
+    if part == "weekday":
+        return days + 3 - floor((days + 3) / 7) * 7
+    era = kept(floor((days + 719468) / 146097))
+    of_era = kept(days + 719468 - era * 146097)
+    year = kept(floor((of_era - floor(of_era / 1460) + floor(of_era / 36524) - floor(of_era / 146096)) / 365))
+    of_year = kept(of_era - year * 365 - floor(year / 4) + floor(year / 100))
+    month = kept(floor((of_year * 5 + 2) / 153))
+    if part == "day":
+        return of_year - floor((month * 153 + 2) / 5) + 1
+    next_year = kept(floor(month / 10))  # 1 in January and February
+    if part == "month":
+        return month + 2 - next_year * 12
+    before = kept(year + era * 400 + next_year - 1)
+    return days + 719163 - before * 365 - floor(before / 4) + floor(before / 100) - floor(before / 400)
 
 
 def cell_of(attribute: Form, value: object, missing: tuple[str, ...]) -> Cell:

@@ -33,8 +33,11 @@ def form_of(portable: Portable) -> Form:
     for own in portable.attributes:
         how = own.words
         words = how and _form("Words", shortest=how.shortest, pairs=how.pairs, stop=how.stop, grams=how.grams)
+        part = {} if own.part is None else {"part": own.part, "part_of": own.part_of, "names": own.names}
         attributes.append(
-            _form("Attribute", name=own.name, kind=own.kind, levels=own.levels, numeric=own.numeric, words=words)
+            _form(
+                "Attribute", name=own.name, kind=own.kind, levels=own.levels, numeric=own.numeric, words=words, **part
+            )
         )
     return _form(
         "Portable",

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 
 from likely.apply.fitting import load, relearn
 from likely.errors import ColumnError, SettingError, shown
-from likely.intake.reading import GivenLearner, Reading, ReadingOptions, read_learner, require_purpose
+from likely.intake.reading import GivenLearner, Reading, ReadingOptions, read_learner, require_purpose, try_dates
 from likely.models.contracts import Learner, Model
 from likely.models.default import default_learner
 from likely.models.loss import Loss
@@ -72,7 +72,7 @@ def fit(
     require_purpose(how, asked)
     return with_encoding(
         lambda how: spread_of(data, how, spark, master),
-        how,
+        try_dates(how, [asked]),
         lambda engine, how: with_loss(fit_table(engine, asked, how), costs),
     )
 

@@ -6,6 +6,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import partial
+from inspect import signature
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -170,15 +171,18 @@ def _arrow_schema(frame: Any) -> Any:
     from pyspark.sql.pandas.types import to_arrow_schema
     from pyspark.sql.types import StructType
 
+    # Since 4.3 points in time need the zone that Spark sends them with; they are the same moments in any.
+    zone = frame.sparkSession.conf.get("spark.sql.session.timeZone")
+    how = {"timezone": zone} if "timezone" in signature(to_arrow_schema).parameters else {}
     for field in frame.schema:
         try:
-            to_arrow_schema(StructType([field]))
+            to_arrow_schema(StructType([field]), **how)
         except Exception:
             raise ColumnError(
                 f"Column {shown(field.name)} of the DataFrame is {field.dataType.simpleString()}, which does not "
                 "travel as Arrow. Drop or cast it first."
             ) from None
-    return to_arrow_schema(frame.schema)
+    return to_arrow_schema(frame.schema, **how)
 
 
 class Files(Spread):

@@ -29,7 +29,7 @@ from likely.table.batch import Batch, Codes
 from likely.table.infer import has_known_words
 from likely.table.labels import Labels, bin_labels, sorted_labels
 from likely.table.output.files import Revision
-from likely.table.schema import Column, Schema
+from likely.table.schema import Column, Reason, Schema
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -144,7 +144,7 @@ class Summary:
     def empty_statistic(self, wish: str) -> RowStatistic:
         """An empty statistic beyond the first order: of these classes and columns, as the request says."""
         name, columns = parse_request(wish, MORE)
-        return MORE[name].over(self if columns is None else self.over_columns(columns))
+        return MORE[name].over(self.settled() if columns is None else self.over_columns(columns))
 
     def over_columns(self, columns: Sequence[str]) -> Summary:
         """The same sums of these attributes alone."""
@@ -300,6 +300,17 @@ class Summary:
         out.columns = {name: s for name, s in out.columns.items() if not isinstance(s, Words)}
         kept = (replace(c, role="left out") if c.kind == "text" else c for c in self.schema.columns)
         out.schema = self.schema.with_columns(kept)
+        return out
+
+    def settled(self, keep: bool = False) -> Summary:
+        """The same sums without parts of dates that are only tried, or with these kept."""
+        columns = self.schema.columns
+        if not any(c.is_tried for c in columns):
+            return self
+        reason = Reason("part of a date")
+        kept = (replace(c, reason=reason) if c.is_tried else c for c in columns if keep or not c.is_tried)
+        out = self.with_schema(self.schema.with_columns(kept))
+        out.more = self.more
         return out
 
     def with_schema(self, schema: Schema) -> Summary:

@@ -117,7 +117,7 @@ class Encoder:
             if place is None:
                 self.absent.add(column.stored_as)
             elif part is not None and batch.schema.names[place] != column.name:
-                array = take_part(array, part, self._tokens)
+                array = take_part(array, part, self._tokens, self.gone)
             if column.role == "target":
                 target = self._target(column, array, start)
             elif column.role == "weight":

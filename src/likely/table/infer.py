@@ -130,8 +130,9 @@ def finalize_number_column(
         # One of these doubles may stand for several whole numbers, so they are no levels: those are exact.
         return replace(column, reason=Reason("large whole numbers"))
     if complete and (len(values) == 2 or (len(values) <= FEW_NUMBERS and rows >= ROWS_PER_LEVEL * len(values))):
-        return replace(column, kind="nominal", reason=Reason("few whole numbers", len(values)))
-    if is_serial(values, weight):
+        reason = column.reason if column.part is not None else Reason("few whole numbers", len(values))
+        return replace(column, kind="nominal", reason=reason)
+    if column.part is None and is_serial(values, weight):
         if keep_row_numbers or rows < SMALL_TABLE:
             return replace(column, reason=Reason("kept row numbers"))
         return replace(column, kind="identifier", role="left out", reason=Reason("row numbers"))
@@ -154,14 +155,19 @@ def is_serial(values: Floats, weight: Floats) -> bool:
     return bool(np.mean(np.abs(inside - stretch) <= 0.01 * stretch) > 0.98)
 
 
-def date_parts(name: str, names: Sequence[str]) -> list[Column]:
-    """The parts of a date as attributes beside it. Those that never change are left out with the last word."""
+def date_parts(name: str, names: Sequence[str], tried: bool = False) -> list[Column]:
+    """The parts of a date as attributes beside it. Those that never change are left out with the last word.
+
+    Where they are only `tried`, a table that has columns of their names has none of them.
+    """
     out = []
     for part in PARTS:
         own = f"{name}: {part}"
+        if own in names and tried:
+            return []
         if own in names:
             raise ColumnError(f"The table has a column {shown(own)}, as a part of {shown(name)} is called. Rename it.")
-        levels, reason = LEVELS.get(part, ()), Reason("part of a date")
+        levels, reason = LEVELS.get(part, ()), Reason("tried part of a date" if tried else "part of a date")
         kind, reads = ("nominal", "text") if levels else ("number", "number")
         out.append(Column(own, kind, "attribute", reads, levels, reason=reason, part=part, part_of=name))  # type: ignore[arg-type]
     return out
@@ -228,7 +234,7 @@ USUAL = ("nominal", "nominal of numbers", "number", "date", "date in parts", "te
 
 _IN = "number in "
 IN_PARTS = "date in parts"
-"""A date, and beside it its weekday, month, day and hour."""
+"""A date, and beside it its weekday, month, day of the month and of the year, and hour."""
 
 
 def said_unit(word: str) -> str | None:

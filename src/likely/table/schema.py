@@ -24,6 +24,7 @@ Why = Literal[
     "constant", "numbers", "dates", "free text", "all different", "too many levels", "levels", "mixed levels", "codes",
     "few whole numbers", "large whole numbers", "row numbers", "kept row numbers", "numeric classes", "equal bins",
     "given bins", "known classes", "group", "order", "percentages", "amounts", "several units", "part of a date",
+    "tried part of a date",
 ]  # fmt: skip
 _SENTENCES: dict[Why, str] = {
     "unsaid": "",
@@ -55,10 +56,19 @@ _SENTENCES: dict[Why, str] = {
     "group": "rows that share it stay together",
     "order": "rows are taken in its order",
     "part of a date": "a part of the date",
+    "tried part of a date": "a part of the date, kept if held-out rows say so",
     "percentages": "every cell is a percentage",
     "amounts": "every cell is an amount of money",
     "several units": "numbers with {count} units",
 }
+_PARTS = {
+    "weekday": "on {}s",
+    "month": "in {}",
+    "day": "on day {} of the month",
+    "day of year": "on day {} of the year",
+    "hour": "at {} h",
+}
+"""What people say of a part of a date."""
 _MIXED: dict[Why, str] = {"numbers": "numbers", "dates": "dates"}
 """How a sentence begins where some cells are otherwise."""
 
@@ -115,7 +125,7 @@ class Column:
     unit: str | None = None
     """For a number: the unit with which its cells are written, which may be left out."""
     part: str | None = None
-    """Where it is a part of a date in another column: which (weekday, month, day, hour)."""
+    """Where it is a part of a date in another column: which (weekday, month, day, day of year, hour)."""
     part_of: str | None = None
     """The column of that date."""
 
@@ -123,6 +133,14 @@ class Column:
     def stored_as(self) -> str:
         """The column of the table that its cells come from."""
         return self.name if self.part_of is None else self.part_of
+
+    def words(self, cell: str, date: str) -> str:
+        """A cell of a part of a date in words; the date as it may be shown. Empty where the column is no such part.
+
+        >>> Column("day: hour", "number", "attribute", part="hour", part_of="day").words("18", "day")
+        'day at 18 h'
+        """
+        return "" if self.part is None else f"{date} {_PARTS[self.part].format(cell)}"
 
     @property
     def why(self) -> str:
@@ -133,6 +151,11 @@ class Column:
     def asked(self) -> bool:
         """Whether the user said how it is to be read."""
         return self.reason.why == "asked"
+
+    @property
+    def is_tried(self) -> bool:
+        """Whether it is a part of a date of which held-out rows have yet to say whether it is kept."""
+        return self.reason.why == "tried part of a date"
 
     @property
     def is_empty(self) -> bool:
@@ -184,6 +207,11 @@ class Schema:
     def stored(self) -> list[str]:
         """The names of what a sweep has to read; those of dates for their parts."""
         return list(dict.fromkeys(c.stored_as for c in self.used))
+
+    @property
+    def settled(self) -> Schema:
+        """The same without parts of dates that are only tried."""
+        return self.with_columns(c for c in self.columns if not c.is_tried)
 
     def with_columns(self, columns: Iterable[Column]) -> Schema:
         return replace(self, columns=tuple(columns))

@@ -84,6 +84,8 @@ def ask(
     if found.undefined[0]:
         raise SettingError("The row is impossible under every class, so what to ask next cannot be computed.")
     lacking = [c for c in model.schema.attributes if is_missing(batch.cells[c.name])[0]]
+    if model.references is not None:
+        lacking = [c for c in lacking if c.part is None]  # who learns the date knows its parts
     asked = _Question(how.model, batch, found, Costs(how.loss, model.classes))
     questions = [asked.about(c.name) for c in lacking if c.kind != "text"]
     told = (f"What {shown(c.name)} is worth cannot be computed: it is free text." for c in lacking if c.kind == "text")
@@ -128,17 +130,21 @@ class _Question:
             return np.exp(log_joint - self.evidence)
 
     def _drawn(self, name: str, references: References) -> Question:
-        """P(v | row) by the references that are like the row, as answers are averaged over them."""
-        place = [axis.name for axis in references.axes].index(name)
+        """P(v | row) by the references that are like the row, as answers are averaged over them; of a date with its
+        parts."""
+        names = [axis.name for axis in references.axes]
+        place, parts = names.index(name), [c.name for c in self.model.schema.attributes if c.part_of == name]
+        places = [place, *(names.index(part) for part in parts)]
         gone = np.stack([is_missing(self.batch.cells[axis.name]) for axis in references.axes], axis=1)
         drawn, _ = references.draw(self.batch, gone, len(references.codes))
-        own = references.codes[drawn[0], place]
-        codes, times = np.unique(own[own < references.axes[place].size], return_counts=True)
+        known = drawn[0][references.codes[drawn[0], place] < references.axes[place].size]
+        codes, first, times = np.unique(
+            references.codes[known][:, places], axis=0, return_index=True, return_counts=True
+        )
         part = self.batch.take(np.zeros(len(codes), np.intp))
         only = np.zeros((len(codes), len(references.axes)), np.bool_)
-        only[:, place] = True
-        first = {int(code): k for k, code in reversed([*enumerate(own.tolist())])}
-        filled = references.fill(part, only, drawn[0][[first[code] for code in codes.tolist()]][:, None])
+        only[:, places] = True
+        filled = references.fill(part, only, known[first][:, None])
         chances = Posterior.of(self.model.classes, self.model.log_joint(filled)).matrix
         joint = chances * (times / max(int(times.sum()), 1))[:, None]
         return self._summed(name, joint, f"averaged over {len(codes)} values that rows like this one have")

@@ -342,6 +342,8 @@ def counterfactual_of(
     remarks = []
     if change is None and any(s == "missing" for s in row.states.values()):
         remarks.append("Missing values stay missing; list an attribute as changeable to have it filled in.")
+    if change is None and (dated := [shown(c.part_of) for c in model.schema.attributes if c.part is not None]):
+        remarks.append(f"Dates of which parts are read stay as they are: {', '.join(dict.fromkeys(dated))}.")
     if not exact:
         remarks.append("There were too many combinations to try all of them.")
     return Counterfactual(
@@ -354,7 +356,8 @@ def counterfactual_of(
         exact=exact,
         # A text could be any other: of texts only words are taken away.
         complete=all(c.labels is not None or (c.complete and asking.loss is None) for c in found)
-        and not any(model.schema[n].kind == "text" for n in names),
+        and not any(model.schema[n].kind == "text" for n in names)
+        and not any(s == "known" and n in _dated(model) for n, s in row.states.items()),
         remarks=tuple(remarks),
         wordless=word_removals(model, row, names, asking.codes, asking.names, wanted),
     )
@@ -364,14 +367,26 @@ def _before(row: QueryRow, name: str) -> str | None:
     return None if row.states[name] == "missing" else row.cells.get(name)
 
 
+def _dated(model: Model) -> set[str | None]:
+    """Dates that have parts, and these: none of them changes alone."""
+    parts = [c for c in model.schema.attributes if c.part is not None]
+    return {name for c in parts for name in (c.name, c.part_of)}
+
+
 def _changeable(model: Model, row: QueryRow, change: Sequence[str] | str | None) -> list[str]:
     attributes = [c.name for c in model.schema.attributes]
+    dated = _dated(model)
     if change is None:
-        return [n for n in attributes if row.states[n] in ("known", "unseen")]
+        return [n for n in attributes if row.states[n] in ("known", "unseen") and n not in dated]
     for name in (change := [change] if isinstance(change, str) else change):
         if name not in attributes:
             why = "is not an attribute of this model" if name in model.schema.names else "is not there"
             raise ColumnError(f"{shown(name)} {why}, so it cannot be changed. {nearest(name, attributes)}")
+        if name in dated:
+            raise ColumnError(
+                f"{shown(name)} cannot be changed by itself: a date and its parts change together. Fit with --dates "
+                "whole, where the date is one number."
+            )
     return [n for n in attributes if n in set(change)]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -81,7 +81,7 @@ def explained(
     posterior = Posterior.of(model.classes, joint, one=True, proper=model.proper)
     a, b = _sides(model.classes, posterior, of, against)
     pieces, told = pieces_of(model, row, joint[0])
-    entries = _entries(pieces, model.classes, a, b)
+    entries = _entries(pieces, row.words, model.classes, a, b)
     return Ledger(
         target=model.schema.target.name,
         of=model.classes[a],
@@ -125,7 +125,9 @@ def code_of(name: object, classes: Sequence[str]) -> int:
     return classes.index(wanted)
 
 
-def _entries(pieces: Sequence[EvidencePiece], classes: tuple[str, ...], a: int, b: int | None) -> tuple[Entry, ...]:
+def _entries(
+    pieces: Sequence[EvidencePiece], words: Mapping[str, str], classes: tuple[str, ...], a: int, b: int | None
+) -> tuple[Entry, ...]:
     """Each piece with what it adds to the log odds; parts begin where the pieces before them have led."""
 
     def made(some: Sequence[EvidencePiece], before: NDArray[np.float64] | None) -> tuple[Entry, ...]:
@@ -136,7 +138,8 @@ def _entries(pieces: Sequence[EvidencePiece], classes: tuple[str, ...], a: int, 
             values = dict(zip(classes, piece.logs.tolist(), strict=True))
             parts = made(piece.parts, so_far) if piece.parts else ()
             made_of = piece.name, piece.kind, piece.cell, piece.state, values, ratio, piece.note
-            out.append(Entry(*made_of, parts, piece.spans, piece.unknown))
+            told = words.get(piece.name, "") if piece.kind == "value" else ""
+            out.append(Entry(*made_of, parts, piece.spans, piece.unknown, told))
             so_far = piece.logs if so_far is None else so_far + piece.logs
         return tuple(out)
 

@@ -177,6 +177,8 @@ class Entry:
     """Of a word: where it stands in the text, from and to, in characters; once for each time that the text has it."""
     unknown: int | None = None
     """Of a text: how many of its words are not known to the model, and so passed over."""
+    words: str = ""
+    """Of a part of a date: what people say, "day on Fridays"."""
 
     @property
     def impossible(self) -> tuple[str, ...]:
@@ -262,7 +264,8 @@ class Ledger:
         lines = []
         for e in self.ordered:
             found = self.evidence(e)
-            name = "before any value" if e.kind == "prior" else f"{e.name} = {e.cell}" if e.cell else e.name
+            value = f"{e.name} = {e.cell}" if e.cell else e.name
+            name = "before any value" if e.kind == "prior" else e.words or value
             lines.append((name, "–" if found is None else f"{found:+.3g}", sentence(self, e)))
         against = "the rest" if self.against is None else self.against
         header = (f"evidence for {self.of} against {against}", self.unit, "")
@@ -343,6 +346,8 @@ def heading(entry: Entry) -> str:
     if entry.kind == "block":
         return clean(entry.name if entry.state == "missing" or entry.cell is None else entry.cell, 60)
     if entry.kind == "value":
+        if entry.words:
+            return entry.words
         return clean(entry.name) if entry.state == "missing" else f"{clean(entry.name)}={clean(entry.cell)}"
     names = {"prior": "before any value", "all": "all values together", "rest": "the rest", "others": entry.name}
     return names.get(entry.kind) or clean(entry.name)

@@ -292,7 +292,7 @@ def _has_code(axis: Axis, state: State) -> bool:
 
 def _of_set(names: tuple[str, ...], logs: Floats, row: QueryRow) -> EvidencePiece:
     """What several attributes say beyond what each says by itself."""
-    cells = (f"{n}={row.cells.get(n)}" if row.states[n] == "known" else f"{n} missing" for n in names)
+    cells = (row.told(n) if row.states[n] == "known" else f"{n} missing" for n in names)
     return EvidencePiece(" × ".join(names), "block", logs, ", ".join(cells))
 
 
@@ -341,7 +341,7 @@ def _of_text(speakers: Sequence[tuple[WordWeights, float]], logs: Floats, row: Q
 def _of_block(name: str, members: tuple[str, ...], logs: Floats, row: QueryRow) -> EvidencePiece:
     """Attributes that are modelled together have one term."""
     known = [m for m in members if row.states[m] != "missing"]
-    cell = ", ".join(f"{m}={row.cells.get(m)}" for m in known)
+    cell = ", ".join(row.told(m) for m in known)
     return EvidencePiece(name, "block", logs, cell, "known" if known else "missing")
 
 

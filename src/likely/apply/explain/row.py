@@ -6,7 +6,7 @@ Knows rows and how they are read; not what a model makes of them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -40,6 +40,12 @@ class QueryRow:
     """Of every attribute."""
     number: int | None = None
     """Where the row came from a table: its number there; the first is 1."""
+    words: Mapping[str, str] = field(default_factory=dict)
+    """Parts of dates in words, by their names: "day on Fridays"."""
+
+    def told(self, name: str) -> str:
+        """A known cell with the name of its column, as it may be shown among others."""
+        return self.words.get(name) or f"{name}={self.cells.get(name)}"
 
 
 def read_row(
@@ -107,14 +113,16 @@ def _read(model: Model, arrow: ArrowBatch, start: int, row: Mapping[str, object]
     batch = encoder.encode(arrow, start)
     cells = {name: label(value) for name, value in row.items()}
     states: dict[str, State] = {}
+    words: dict[str, str] = {}
     for column in model.schema.attributes:
         state = state_of(batch, column.name)
         if column.part is not None and state == "known":
-            cells.setdefault(column.name, _part_text(batch, column.name))
+            cell = cells[column.name] = cells.get(column.name) or _part_text(batch, column.name)
+            words[column.name] = column.words(shown(cell, 30)[1:-1], shown(column.part_of, 30)[1:-1])
         if column.name in encoder.strays or (state == "missing" and _is_word(cells.get(column.name), column, model)):
             state = "stray"
         states[column.name] = state
-    return QueryRow(batch, cells, states), [name for name, state in states.items() if state == "stray"]
+    return QueryRow(batch, cells, states, words=words), [name for name, state in states.items() if state == "stray"]
 
 
 def _part_text(batch: Batch, name: str) -> str:

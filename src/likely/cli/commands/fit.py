@@ -92,6 +92,12 @@ def fit(
         model.save(out)
     for line in _lines(model, out):
         terminal.say(line)
+    once = "--keep" if keep is not None else "--push" if push else "--every" if every is not None else ""
+    if once and how.learner is None:
+        terminal.say(
+            f"Naive Bayes learned, because with {once} rows are not read again. To compare learners on held-out rows, "
+            f"as likely does otherwise, fit without {once}."
+        )
 
 
 def _fit(data: object, how: Learning, engine: str, master: str | None, more: Values) -> Model:

@@ -24,6 +24,7 @@ from likely.evaluate.scores.intervals import (
     of_one_side,
     of_rows,
     of_scorer,
+    ratio_tested,
     scores_by_class,
 )
 from likely.evaluate.scores.scores import Chosen, HeldOutCollector, HeldOutRows, Scorer, log_odds, merge_held_out
@@ -194,12 +195,11 @@ class Validation:
 
     def bounds(self, name: str) -> Intervals:
         """The scores of a learner with 95 % bounds."""
-        return intervals(self.scorers[name], self.times, self.parts[name] if self.together else None)
+        return intervals(self.scorers[name], self.parts[name], self.times, self.together)
 
     def by_class(self, name: str) -> list[ClassScores]:
         """How well a learner names each class, with 95 % bounds."""
-        together = self.parts[name] if self.together else None
-        return scores_by_class(self.scorers[name], self.classes, self.times, together)
+        return scores_by_class(self.scorers[name], self.classes, self.parts[name], self.times, self.together)
 
 
 def teach_lessons(
@@ -212,7 +212,7 @@ def teach_lessons(
     models: Models = {}
     begun: dict[tuple[str, int], Learning[Model]] = {}
     refused: dict[tuple[str, int], str] = {}
-    wanted: dict[str, frozenset[str]] = {n: x.needs(rows.total.schema) for n, x in learners.items()}
+    wanted: dict[str, frozenset[str]] = {n: x.needs(rows.total.schema.settled) for n, x in learners.items()}
     training = [sums.among(some) if some.any() and not some.all() else rows.total for some in lessons.seen]
 
     def refuse(key: tuple[str, int], error: LikelyError) -> list[tuple[str, int]]:
@@ -380,7 +380,7 @@ def validate_rows(
     tests = _judged(deal.lessons, sums)
     trained = np.array([int(sums.rows[some].sum()) for some in deal.lessons.seen])
     scorers = _guessing(asked, {name: reduce(add, (j.scorers[name] for j in judges)) for name in models})
-    parts = {name: of_scorer(scorer, _ratio(tests, trained)) for name, scorer in scorers.items()}
+    parts = {name: of_scorer(scorer, ratio_tested(tests, trained)) for name, scorer in scorers.items()}
     improper = frozenset(n for n, held in models.items() if not all(m.proper for m in held))
     notes = {
         name: merge_notes([FoldNotes.by(m) for m in held])
@@ -396,12 +396,6 @@ def validate_rows(
 def _guessing(learners: Mapping[str, Learner], scorers: dict[str, Scorer]) -> dict[str, Scorer]:
     """Scorers, in which whoever knows nothing but the frequencies of the classes always names the same one."""
     return {n: s.always_guessing() if learners.get(n) == Prior() else s for n, s in scorers.items()}
-
-
-def _ratio(tests: NDArray[np.int64], trained: NDArray[np.int64]) -> float:
-    """Rows predicted for each row learned from, in the mean over lessons."""
-    some = (tests > 0) & (trained > 0)
-    return float((tests[some] / trained[some]).mean()) if some.any() else 1.0
 
 
 def _each_left_out(
@@ -504,7 +498,7 @@ def with_answers(
     """
     classes, truth = found.total.classes, answers.truth.astype(np.int32)
     sides, fold = np.unique(answers.side, return_inverse=True)
-    ratio = len(truth) / len(sides) / answers.learned
+    ratio = len(truth) / answers.folds / answers.learned
 
     def scored(one: str, logs: NDArray[np.float64]) -> Scorer:
         out = Scorer(len(classes), None if loss is None else Chosen(loss, classes), len(sides))
@@ -519,7 +513,7 @@ def with_answers(
     def parts(logs: NDArray[np.float64], scorer: Scorer) -> Parts:
         # Of one fold there is no spread, and halves of it by which weights were found share their members: there rows
         # are what scores are compared on.
-        return of_scorer(scorer, ratio) if answers.folds > 1 else of_one_side(gathered(logs), scorer.always)
+        return of_scorer(scorer, ratio) if answers.folds > 1 else of_one_side(gathered(logs), ratio, scorer.always)
 
     said = {name: answers.logs, **answers.beside}
     scorers = {one: scored(one, logs) for one, logs in said.items()}

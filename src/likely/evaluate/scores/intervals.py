@@ -1,8 +1,8 @@
 """How sure a score is: bounds from rows, of each class too, and whether two learners differ by chance.
 
-One method for one figure, wherever it is shown: Wilson's bounds of shares, Student's t over rows of means. Folds share
-most of the rows that they teach, so that what they say is not independent: variances over folds are corrected for it as
-Nadeau and Bengio do, times (1/J + rows tested / rows learned from) in place of 1/J.
+One method for one figure, wherever it is shown: Wilson's bounds of shares, Student's t over rows of means. A model that
+learned from other rows would score otherwise, so variances over rows are times 1 + rows tested / rows learned from, and
+those over folds, which share most of the rows that they teach, times 1/J + that ratio (Nadeau and Bengio).
 """
 
 from __future__ import annotations
@@ -71,16 +71,14 @@ class Parts:
     """Bits a row; infinite where some row's true class was held impossible."""
     brier: NDArray[np.float64]
     ratio: float
-    """Rows predicted for each row learned from; 0 where each of these parts is a row that the same model predicted."""
+    """Rows predicted for each row learned from."""
+    one_model: bool = False
+    """Whether each of these parts is a row that the same model predicted: independent, given that model."""
 
     def __add__(self, other: Parts) -> Parts:
-        return Parts(
-            np.concatenate([self.weight, other.weight]),
-            np.concatenate([self.accuracy, other.accuracy]),
-            np.concatenate([self.log_loss, other.log_loss]),
-            np.concatenate([self.brier, other.brier]),
-            self.ratio,
-        )
+        names = ("weight", "accuracy", "log_loss", "brier")
+        both: dict[str, Any] = {n: np.concatenate([getattr(self, n), getattr(other, n)]) for n in names}
+        return replace(self, **both)
 
 
 def of_scorer(scorer: Scorer, ratio: float) -> Parts:
@@ -115,9 +113,15 @@ def of_rows(found: HeldOutRows, always: int | None = None) -> Parts:
     return Parts(found.weight, right, found.surprise / math.log(2), brier, 1 / max(len(here) - 1, 1))
 
 
-def of_one_side(found: HeldOutRows, always: int | None = None) -> Parts:
-    """Rows that one and the same model predicted: each by itself, independent given that model."""
-    return replace(of_rows(found, always), ratio=0.0)
+def of_one_side(found: HeldOutRows, ratio: float, always: int | None = None) -> Parts:
+    """Rows that one and the same model predicted: each by itself."""
+    return replace(of_rows(found, always), ratio=ratio, one_model=True)
+
+
+def ratio_tested(tests: NDArray[np.int64], trained: NDArray[np.int64]) -> float:
+    """Rows predicted for each row learned from, in the mean over lessons."""
+    some = (tests > 0) & (trained > 0)
+    return float((tests[some] / trained[some]).mean()) if some.any() else 1.0
 
 
 def resampled(values: NDArray[np.float64], weight: NDArray[np.float64], ratio: float) -> tuple[float, float, int]:
@@ -148,29 +152,28 @@ def wilson(share: float, rows: float) -> tuple[float, float]:
     return (0.0 if share <= 0 else low), (1.0 if share >= 1 else high)
 
 
-def intervals(whole: Scorer, times: int = 1, together: Parts | None = None) -> Intervals:
+def intervals(whole: Scorer, parts: Parts, times: int = 1, together: bool = False) -> Intervals:
     """Bounds of the scores: Wilson's of the accuracy, Student's t over rows of the others.
 
-    Rows count as many as would be as sure if all weighed the same. `together` are the folds of rows that were dealt by
-    groups or by time, so that those of a fold may be alike: there rows count as fewer (`design_effect`).
+    Rows count as many as would be as sure if all weighed the same. `together`: rows were dealt by groups or by time, so
+    that those of a fold may be alike; there they count as fewer (`design_effect`).
     """
     read = whole.read()
     rows = whole.effective_rows(times)
-    brier = _mean_bounds(read.brier, whole.brier, 1.0, rows, 2.0, together, "brier")
+    brier = _mean_bounds(read.brier, whole.brier, 1.0, rows, 2.0, parts, together, "brier")
     loss = Measure(None)
     if read.log_loss is not None:
-        loss = _mean_bounds(read.log_loss, whole.surprise, math.log(2), rows, math.inf, together, "log_loss")
-    bounds = wilson(read.accuracy, rows / design_effect(read.accuracy, rows, together))
+        loss = _mean_bounds(read.log_loss, whole.surprise, math.log(2), rows, math.inf, parts, together, "log_loss")
+    bounds = wilson(read.accuracy, rows / design_effect(read.accuracy, rows, parts, together))
     return Intervals(Measure(read.accuracy, *bounds), loss, brier)
 
 
-def design_effect(accuracy: float, rows: float, together: Parts | None) -> float:
-    """How many times the variance of an accuracy is that of as many independent rows: by how folds differ, where rows
-    of a fold may be alike; never below 1. Precision and recall of the same rows are as unsure."""
+def design_effect(accuracy: float, rows: float, parts: Parts, together: bool) -> float:
+    """How many times the variance of an accuracy is that of independent rows and a given model: 1 + ratio, or as folds
+    differ, where rows of a fold may be alike and that is more. Precision and recall of the same rows are as unsure."""
     alone = NORMAL**2 * accuracy * (1 - accuracy) / rows
-    if together is None or alone <= 0:
-        return 1.0
-    return max(_fold_bound(together, "accuracy") ** 2 / alone, 1.0)
+    by_folds = _fold_bound(parts, "accuracy") ** 2 / alone if together and alone > 0 else 0.0
+    return max(by_folds, 1 + parts.ratio)
 
 
 def _fold_bound(parts: Parts, score: str) -> float:
@@ -180,7 +183,7 @@ def _fold_bound(parts: Parts, score: str) -> float:
 
 
 def _mean_bounds(
-    value: float, held: Any, unit: float, rows: float, most: float, together: Parts | None, score: str
+    value: float, held: Any, unit: float, rows: float, most: float, parts: Parts, together: bool, score: str
 ) -> Measure:
     """Bounds of a mean over so many rows; none of a single row."""
     if rows <= 1:
@@ -188,8 +191,8 @@ def _mean_bounds(
     weight, total, squares = total_moments(held)
     mean = total / weight
     variance = max(float(squares / weight - mean * mean), 0.0) * rows / (rows - 1)
-    half = bound_of(max(round(rows) - 1, 1)) * math.sqrt(variance / rows) / unit
-    half = max(half, 0.0 if together is None else _fold_bound(together, score))
+    half = bound_of(max(round(rows) - 1, 1)) * math.sqrt(variance * (1 + parts.ratio) / rows) / unit
+    half = max(half, _fold_bound(parts, score) if together else 0.0)
     return Measure(value, max(value - half, 0.0), min(value + half, most))
 
 
@@ -201,14 +204,14 @@ def paired(one: Parts, other: Parts, name: str, score: str) -> Paired | None:
     a, b = getattr(one, score), getattr(other, score)
     if len(a) != len(b) or len(a) < 2 or not (np.isfinite(a).all() and np.isfinite(b).all()):
         return None
-    mean, error, freedom = resampled(a - b, one.weight, one.ratio)
+    mean, error, freedom = resampled(a - b, one.weight, 0.0 if one.one_model else one.ratio)
     half = bound_of(freedom) * error
     if error == 0:
         p = 1.0 if mean == 0 else 0.0
     else:
         p = max(1 - student_within(abs(mean) / error, min(freedom, MOST_FREEDOM)), 0.0)
     found = Paired(name, score, Measure(mean, mean - half, mean + half), p, p, len(a))
-    return found if one.ratio else replace(found, test="paired t", units="rows held out")
+    return replace(found, test="paired t", units="rows held out") if one.one_model else found
 
 
 @dataclass(frozen=True)
@@ -251,12 +254,14 @@ def class_scores(
     return out
 
 
-def scores_by_class(whole: Scorer, labels: Sequence[str], times: int, together: Parts | None) -> list[ClassScores]:
+def scores_by_class(
+    whole: Scorer, labels: Sequence[str], parts: Parts, times: int, together: bool
+) -> list[ClassScores]:
     """The same of a scorer: rows count for the bounds as they do for those of the accuracy."""
     lost, table = whole.unclassified.floats()[0] / times, np.array(whole.table(times))
     squares, lost_squares = whole.squares.floats() / times, whole.lost_squares.floats()[0] / times
     rows = table.sum(axis=1) + lost
-    by = design_effect(whole.read().accuracy, whole.effective_rows(times), together)
+    by = design_effect(whole.read().accuracy, whole.effective_rows(times), parts, together)
     named = _effective(table.sum(axis=0), squares.sum(axis=1)) / by
     own = _effective(rows, squares.sum(axis=0) + lost_squares) / by
     effective = list(zip(named.tolist(), own.tolist(), strict=True))

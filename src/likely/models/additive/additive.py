@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.machinery.arrays import Bools, Floats
+from likely.machinery.arrays import Bools, Floats, Hashes
 from likely.models.additive.anova import DECIMALS, Anova, Strengths, decompose, measure_terms
 from likely.models.additive.boosting import boost, boost_many, most_tried, score_parts
 from likely.models.additive.coding import (
@@ -34,6 +34,7 @@ from likely.models.additive.model import FACTS, additive_model, additive_terms, 
 from likely.models.additive.recipe import Recipe, TreeArrays
 from likely.models.contracts import Exchange, Learner, Learning, Model, Sweep
 from likely.models.fractions import log_of
+from likely.models.heldout.kept_rows import KeptRows
 from likely.models.heldout.search import HeldOutParts
 from likely.models.heldout.weighing import PATTERNS, ROWS, fit_offsets
 from likely.models.learning import looks_at_rows
@@ -51,10 +52,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_BYTES = 1 << 30
-"""What the histograms of a tree may take up; where there are very many columns, they have fewer bins."""
+"""What the histograms of a tree may take up (where there are very many columns, they have fewer bins), and rows too."""
+BYTES_A_CELL, BYTES_A_ROW = 3, 80
+"""What rows take up while they are boosted: codes as they came, without those that are held out, and column by column;
+scores, gradients, hashes, weights, places."""
 LEAST_CODES = 4
 
-MOST_HOME = 20_000_000
+MOST_HOME = 5_000_000
 """Different rows up to which they are brought home as codes, by who has them elsewhere: boosting there takes longer, as
 machines wait for each other at every step."""
 
@@ -134,11 +138,13 @@ class Additive(Settings):
         "Curves given by hand, in natural logs: such an attribute says just that, and takes part in no other term.",
         convert=check_curves,
     )
-    most_rows: int = setting(
-        1_000_000,
-        "Different rows that are learned from at most: of more, those with the smallest hashes of their content.",
+    most_rows: int | None = setting(
+        None,
+        "Different rows that are learned from at most: of more, those with the smallest hashes of their content. None: "
+        "as many as take up a gigabyte, whatever the machine (eight million of 20 attributes).",
         at_least=100,
         whole=True,
+        optional=True,
     )
 
     def needs(self, schema: Schema) -> frozenset[str]:
@@ -154,10 +160,7 @@ class Additive(Settings):
         known = int((summary.total.floats() > 0).sum())
         if known < 2 or not coding.axes:
             return additive_model(self, coding, empty_terms(coding), {}, {}, ())
-        few = max(MOST_HOME, most_tried(self.stopping == "held-out"))
-        together = BoostTogether(self, coding, few) if min(summary.rows, self.most_rows) > few else None
-        (found,) = yield Sweep(code_rows, (coding, self.most_rows), together=together)
-        return self._model(coding, found if isinstance(found, FoundTerms) else self.find_terms(coding, found.joined()))
+        return self._model(coding, (yield from self._find(coding)))
 
     def restore(self, summary: Summary, found: State) -> Model:
         """The model as a file keeps it."""
@@ -180,6 +183,12 @@ class Additive(Settings):
                 raise SettingError(f"{shown(name)} is not an attribute, so it can have no curve.")
         given = {name: curve_axis(name, curve, summary) for name, curve in self.curves.items()}
         return coding_of(summary, max(LEAST_CODES, min(self.bins, fits)), self.missing == "level", given)
+
+    def most_of(self, coding: Coding) -> int:
+        """Different rows that are learned from at most."""
+        return (
+            MOST_BYTES // (BYTES_A_CELL * len(coding.axes) + BYTES_A_ROW) if self.most_rows is None else self.most_rows
+        )
 
     def _check(self, coding: Coding) -> None:
         """Refuse names of no attribute, and curves that cannot be told to rise."""
@@ -249,32 +258,60 @@ class Additive(Settings):
         said, rounds = score_parts(self, coding, recipe, given, [*parts.training], parts.rows, places)
         return said, replace(self, rounds=max(rounds, 1), stopping="never")
 
+    def learn_beside(self, summary: Summary, held_out: KeptRows) -> Learning[tuple[Model, Floats, Additive]]:
+        """The model of all rows but some, which say how many trees; what it says of these beyond the prior; and the
+        learner, with so many rounds."""
+        summary = learnable(summary)
+        coding = self._coding(summary)
+        self._check(coding)
+        own = CodedRows.of(coding, held_out.batch, held_out.group, held_out.weight, len(held_out) + 1)
+        found = yield from self._find(coding, own.hashes)
+        settled = replace(self, rounds=max(int(found.facts[FACTS[0]]), 1), stopping="never")
+        model = settled._model(coding, found)
+        told = f"Learned from {found.rows:,} different rows; {len(held_out):,} others judged it."
+        said = model.log_joint(held_out.batch) - log_of(prior_quotients(coding.summary, "observed", 0.0))
+        return replace(model, notes=(told, *model.notes)), said, settled
+
     def evidence(self, coding: Coding, trees: list[TreeArrays], learned: CodedRows, batch: Batch) -> Floats:
         """What trees that were learned from some rows say of others beyond the prior."""
         terms = additive_terms(coding.axes, self.terms_of(coding, trees, RowSums(learned)))
         log_prior = log_of(prior_quotients(coding.summary, "observed", 0.0))
         return Sum(log_prior, terms).scored(batch)[0] - log_prior
 
-    def find_terms(self, coding: Coding, rows: CodedRows, exchange: Exchange | None = None) -> FoundTerms:
+    def _find(self, coding: Coding, judges: Hashes | None = None) -> Learning[FoundTerms]:
+        """What boosting finds, here or, of very many rows, where they are."""
+        few, most = max(MOST_HOME, most_tried(self.stopping == "held-out")), self.most_of(coding)
+        many = min(coding.summary.rows, most) > few
+        together = BoostTogether(self, coding, few, judges) if many else None
+        (found,) = yield Sweep(code_rows, (coding, most), together=together)
+        return found if isinstance(found, FoundTerms) else self.find_terms(coding, found.joined(), judges=judges)
+
+    def find_terms(
+        self, coding: Coding, rows: CodedRows, exchange: Exchange | None = None, judges: Hashes | None = None
+    ) -> FoundTerms:
         """Boost, take the trees apart, and find what knowing an attribute is worth; with machines that have other
-        rows, through `exchange`."""
+        rows, through `exchange`. Rows with the hashes of `judges` say when to stop, and are not learned from."""
         recipe, given = self.prepared(coding)
         seen, search = with_base(rows, given, len(coding.summary.classes) == 2), self.stopping == "held-out"
-        boosts = boost(recipe, seen, search) if exchange is None else boost_many(recipe, seen, search, exchange)
-        trees, (rounds, weight, loss) = boosts
+        if exchange is None and judges is None:
+            trees, stopped = boost(recipe, seen, search)
+        else:
+            out = None if judges is None else np.isin(rows.hashes, judges)
+            trees, stopped = boost_many(recipe, seen, search, exchange or ALONE, out)
+            rows = rows if out is None else rows.take(~out)
         sums = RowSums(rows, exchange or ALONE)
         anova, first = self.terms_of(coding, trees, sums), sums.first
         finite = np.isfinite(log_of(prior_quotients(coding.summary, "observed", 0.0)))
         strengths = measure_terms(anova, coding.as_told(first.codes), first.weight, finite)
-        kept = find_start(rows, exchange or ALONE)[1] if rows.dropped else 0
-        facts = dict(zip(FACTS, (float(rounds), weight, loss), strict=True))
-        return FoundTerms(anova, facts, strengths, kept)
+        count = find_start(rows, exchange or ALONE)[1]
+        facts = dict(zip(FACTS, (float(stopped.rounds), stopped.weight, stopped.loss), strict=True))
+        return FoundTerms(anova, facts, strengths, count, rows.dropped)
 
     def _model(self, coding: Coding, found: FoundTerms) -> Model:
         notes = []
-        if found.kept:
+        if found.dropped:
             notes.append(
-                f"Learned from {found.kept:,} of the different rows: those with the smallest hashes of their content "
+                f"Learned from {found.rows:,} of the different rows: those with the smallest hashes of their content "
                 "(most_rows)."
             )
         return additive_model(self, coding, found.anova, found.facts, found.strengths, notes)
@@ -287,8 +324,10 @@ class FoundTerms:
     anova: Anova
     facts: dict[str, float]
     strengths: Strengths
-    kept: int
-    """How many different rows were learned from, where others were left out; else 0."""
+    rows: int
+    """How many different rows were learned from."""
+    dropped: bool
+    """Whether there were more."""
 
 
 @dataclass(frozen=True)
@@ -299,6 +338,7 @@ class BoostTogether:
     coding: Coding
     few: int
     """Up to so many different rows are brought home."""
+    judges: Hashes | None
 
     def deal(self, sums: tuple[CodedParts], places: int) -> list[CodedParts]:
         """The rows by hash."""
@@ -306,12 +346,12 @@ class BoostTogether:
 
     def work(self, dealt: Sequence[CodedParts], exchange: Exchange) -> tuple[CodedParts] | tuple[FoundTerms] | None:
         """The first place says what was found; of few rows, each those that it has."""
-        none = CodedRows.none(len(self.coding.axes))
+        none, most = CodedRows.none(len(self.coding.axes)), self.learner.most_of(self.coding)
         rows = CodedParts((none, *(part for parts in dealt for part in parts.parts))).joined()
-        rows = keep_first(rows, self.learner.most_rows, exchange)
+        rows = keep_first(rows, most, exchange)
         if find_start(rows, exchange)[1] <= self.few:
-            return (CodedParts((replace(rows, most=self.learner.most_rows),)),)
-        found = self.learner.find_terms(self.coding, rows, exchange)
+            return (CodedParts((replace(rows, most=most),)),)
+        found = self.learner.find_terms(self.coding, rows, exchange, self.judges)
         return (found,) if exchange.place == 0 else None
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from likely.machinery.arrays import Floats
+from likely.machinery.arrays import Bools, Floats
 from likely.machinery.threads import default_threads
 from likely.models.additive.coding import CodedRows, Coding, with_base
 from likely.models.additive.exchange import ALONE, find_start, first_rows, sum_weights
@@ -107,7 +107,7 @@ class Boosted:
         offset = recipe.offset
         settings = recipe.settings(units)
         rules = (offset, recipe.nominal, recipe.direction, recipe.apart, leaves, recipe.order, settings)
-        coarse = coarse_codes(learned.codes, recipe.sizes, width) if recipe.order > 1 else NO_COARSE
+        coarse = coarse_codes(learned.codes, recipe.sizes, width) if recipe.seeks_pairs else NO_COARSE
         pause = pair_pause(count, coarse.shape[1], len(learned))
         pairs = (
             coarse, 1 + coarse.max(axis=1, initial=0).astype(np.int64), np.zeros((COARSE * COARSE, width), np.int64),
@@ -120,7 +120,7 @@ class Boosted:
             np.zeros((cells, width), np.int64), np.zeros(count, np.int64), np.zeros((2 * leaves, width), np.int64),
             *np.zeros((2, len(learned)), np.int32), *np.zeros((2, count), np.int32), np.zeros(leaves),
             np.zeros(leaves, np.int32), np.zeros((leaves, 2)), np.zeros((leaves + 1, CODES), np.uint8),
-            np.zeros((leaves, 2), np.int64),
+            np.zeros((leaves, 2), np.int64), np.zeros(leaves, np.int64),
         )  # fmt: skip
         room, pending = np.empty((2 + scores, BLOCK)), np.zeros((leaves, scores))
         row_room = room, np.empty(BLOCK, np.int64), np.zeros(2 * leaves, np.int32), pending
@@ -161,25 +161,35 @@ def boosting_of(
     return (SharedBoosting if shared else Boosted)(recipe, learned, held_out, units)
 
 
-Boosts = tuple[list[TreeArrays], tuple[int, float, float]]
-"""Trees; and how many were right for held-out rows, of what weight and loss per row."""
+class Stopped(NamedTuple):
+    """After how many rounds held-out rows were answered best; what they weigh, and their log loss then."""
+
+    rounds: int
+    weight: float
+    loss: float
+
+
+Boosts = tuple[list[TreeArrays], Stopped]
 
 
 def boost(recipe: Recipe, rows: CodedRows, search: bool = True) -> Boosts:
-    """The trees, learned from all rows. Without a search, as many as the recipe says."""
+    """The trees, learned from all rows, as many as are right for held-out rows. Without a search, as many as the recipe
+    says."""
     if len(rows) > most_tried(search):
         return boost_many(recipe, rows, search)
     units = units_of(sum_weights(rows.weight), len(rows))
     held = range(PARTS) if len(rows) <= ALL_PARTS else range(1)
     trials = [trial for part in held if (trial := _held_out(recipe, rows, part, units)) is not None]
-    rounds, loss, weight = recipe.rounds, 0.0, 0.0
-    if trials:
-        rounds, in_units = best_rounds(trials, recipe.rounds)
-        weight = sum(t.held_out_weight for t in trials)
-        loss = in_units / units.loss / weight
+    found = Stopped(recipe.rounds, 0.0, 0.0) if not trials else _stop(trials, recipe, units)
     final = boosting_of(recipe, rows, None, units)
-    final.grow(rounds)
-    return final.trees, (rounds, weight, loss)
+    final.grow(found.rounds)
+    return final.trees, found
+
+
+def _stop(trials: Sequence[Boosting], recipe: Recipe, units: Units) -> Stopped:
+    rounds, in_units = best_rounds(trials, recipe.rounds)
+    weight = sum(t.held_out_weight for t in trials)
+    return Stopped(rounds, weight, in_units / units.loss / weight)
 
 
 def most_tried(search: bool) -> int:
@@ -187,20 +197,23 @@ def most_tried(search: bool) -> int:
     return MOST_TRIED if search else 0
 
 
-def boost_many(recipe: Recipe, rows: CodedRows, search: bool, exchange: Exchange = ALONE) -> Boosts:
-    """The trees, learned once from all rows, here and elsewhere. With a search a few are held out, and what the others
-    teach is the answer: learning again from all rows would tell no more, with as many trees as were right for fewer."""
+def boost_many(
+    recipe: Recipe, rows: CodedRows, search: bool, exchange: Exchange = ALONE, out: Bools | None = None
+) -> Boosts:
+    """The trees, learned once from all rows, here and elsewhere. With a search a few are held out (those of `out`,
+    where that is given), and what the others teach is the answer: learning again from all rows would tell no more, with
+    as many trees as were right for fewer."""
     _, count = find_start(rows, exchange)
     units = units_of(sum_weights(rows.weight, exchange), count)
     if not search:
         final = boosting_of(recipe, rows, None, units, exchange)
         final.grow(recipe.rounds)
-        return final.trees, (recipe.rounds, 0.0, 0.0)
-    few = (rows.hashes & np.uint64(0xFFFFFFFF)) % np.uint64(max(HELD_OUT, count // MOST_HELD_OUT)) == 0
-    only = boosting_of(recipe, rows.take(~few), rows.take(few), units, exchange)
-    rounds, in_units = best_rounds([only], recipe.rounds)
-    weight = only.held_out_weight
-    return only.trees[:rounds], (rounds, weight, in_units / units.loss / weight)
+        return final.trees, Stopped(recipe.rounds, 0.0, 0.0)
+    if out is None:
+        out = (rows.hashes & np.uint64(0xFFFFFFFF)) % np.uint64(max(HELD_OUT, count // MOST_HELD_OUT)) == 0
+    only = boosting_of(recipe, rows.take(~out), rows.take(out), units, exchange)
+    found = _stop([only], recipe, units)
+    return only.trees[: found.rounds], found
 
 
 def _held_out(recipe: Recipe, rows: CodedRows, part: int, units: Units) -> Boosting | None:
@@ -271,7 +284,7 @@ def score_parts(
     """What is said of the rows at `places`, (places, classes), and after how many rounds held-out rows say to stop."""
     two = len(coding.summary.classes) == 2
     whole = CodedRows.of(coding, rows.batch, rows.group, rows.weight, len(rows) + 1)
-    units = units_of(whole.total, len(whole))
+    units = units_of(sum_weights(whole.weight), len(whole))
     learned, out = (
         [whole.take(rows.part == part if inside else rows.part != part).tallied() for part in parts]
         for inside in (False, True)
@@ -284,19 +297,29 @@ def score_parts(
     most = max(len(trial.losses) for trial in trials)
     losses = np.array([[trial.loss_after(t) for t in range(most)] for trial in trials])
     said = np.zeros((len(places), len(coding.summary.classes)))
-    asked = with_base(whole.take(places), given, two)
-    # Where a cell is unknown, terms are silent, not trees: such rows ask for the terms.
-    gaps = (coding.as_told(asked.codes) < 0).any(axis=1)
     for k, (part, own, trial) in enumerate(zip(parts, learned, trials, strict=True)):
         # Where several parts are held out, the rows of one have no say in when the trees that answer for them stop.
         others = int(np.delete(losses, k, axis=0).sum(axis=0).argmin()) if len(trials) > 1 else rounds
         inside = rows.part[places] == part
-        trees = trial.trees[:others]
-        if trees and (inside & ~gaps).any():
-            said[inside & ~gaps] = _evidence_of_trees(trees, asked.take(inside & ~gaps), two)
-        if trees and (inside & gaps).any():
-            said[inside & gaps] = learner.evidence(coding, trees, own, rows.take(places[inside & gaps]).batch)
+        said[inside] = score_rows(learner, coding, trial.trees[:others], given, own, rows.take(places[inside]))
     return said, rounds
+
+
+def score_rows(
+    learner: Speaks, coding: Coding, trees: list[TreeArrays], given: Mapping[int, Floats], learned: CodedRows,
+    rows: KeptRows,
+) -> Floats:  # fmt: skip
+    """What trees say of rows beyond the prior, (rows, classes). Where a cell is unknown, terms are silent, not trees:
+    such rows ask for the terms."""
+    two = len(coding.summary.classes) == 2
+    asked = with_base(CodedRows.of(coding, rows.batch, rows.group, rows.weight, len(rows) + 1), given, two)
+    out = np.zeros((len(rows), len(coding.summary.classes)))
+    gaps = (coding.as_told(asked.codes) < 0).any(axis=1)
+    if trees and not gaps.all():
+        out[~gaps] = _evidence_of_trees(trees, asked.take(~gaps), two)
+    if trees and gaps.any():
+        out[gaps] = learner.evidence(coding, trees, learned, rows.take(np.flatnonzero(gaps)).batch)
+    return out
 
 
 def _evidence_of_trees(trees: Sequence[TreeArrays], rows: CodedRows, two: bool) -> Floats:

@@ -196,7 +196,7 @@ class CodedRows:
         rows of the last hash stay.
         """
         # Equal rows stand together; equal weights in order, so that their sum has the same bits whatever came first.
-        order = np.lexsort((self.weight, self.group, self.hashes))
+        order = _sorted_places(self.hashes, self.group, self.weight)
         hashes, group, codes = self.hashes[order], self.group[order], self.codes[order]
         new = np.ones(len(order), np.bool_)
         new[1:] = (hashes[1:] != hashes[:-1]) | (group[1:] != group[:-1])
@@ -220,15 +220,28 @@ class CodedRows:
         return float(self.weight.sum())
 
 
+def _sorted_places(hashes: Hashes, group: Groups, weight: Floats) -> NDArray[np.intp]:
+    """The order of rows by hash, class and weight, as `np.lexsort` finds it: few rows share a hash with others."""
+    order = np.argsort(hashes)
+    ordered = hashes[order]
+    same = np.zeros(len(order) + 1, np.bool_)
+    same[1:-1] = ordered[1:] == ordered[:-1]
+    tied = np.flatnonzero(same[:-1] | same[1:])
+    some = order[tied]
+    order[tied] = some[np.lexsort((weight[some], group[some], hashes[some]))]
+    return order
+
+
 @dataclass(frozen=True)
 class CodedParts:
-    """Coded rows of several batches. `+` puts them together, and keeps no more than twice as many as are wanted."""
+    """Coded rows of several batches. `+` puts them together, and keeps few more than are wanted."""
 
     parts: tuple[CodedRows, ...]
 
     def __add__(self, other: CodedParts) -> CodedParts:
         out = CodedParts(self.parts + other.parts)
-        return out if sum(map(len, out.parts)) <= 2 * out.parts[0].most else CodedParts((out._rows.tallied("right"),))
+        few = 4 * sum(map(len, out.parts)) <= 5 * out.parts[0].most
+        return out if few else CodedParts((out._rows.tallied("right"),))
 
     def joined(self) -> CodedRows:
         """All rows, tallied."""

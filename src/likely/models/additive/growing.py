@@ -9,6 +9,7 @@ import numpy as np
 from likely.machinery.arrays import Bools, Bytes, Floats, Ints, Longs
 from likely.machinery.jit import inner
 from likely.models.additive.histograms import BITS, CODES, MASK, fill, fill_bundled
+from likely.models.additive.recipe import STRICT
 
 # The best split of a leaf, by histograms of packed gradients. Compiled loops only.
 
@@ -228,7 +229,7 @@ class GrownTree(NamedTuple):
 
 class GrowRoom(NamedTuple):
     """Arrays that growing works in. sums[leaf] are the sums of a leaf, sums[leaves + leaf] those of the left part of
-    its best split, spans[leaf] its rows."""
+    its best split, spans[leaf] its rows, turn[leaf] the wave from which on it may be parted."""
 
     hist: Longs
     base: Longs
@@ -242,6 +243,7 @@ class GrowRoom(NamedTuple):
     bounds: Floats
     masks: Bytes
     spans: Longs
+    turn: Longs
 
 
 @inner
@@ -265,12 +267,13 @@ def _list_allowed(state: Ints, open_: bool, allowed: Ints) -> int:
 
 
 @inner
-def part_rows(codes: Bytes, j: int, mask: Bytes, rows: Ints, start: int, stop: int, spare: Ints) -> int:
-    """Put rows that go left in front of the others, both in order; where the others begin."""
-    to, behind, column = np.uint64(start), np.uint64(0), np.uint64(j)
+def part_rows(column: Bytes, mask: Bytes, rows: Ints, start: int, stop: int, spare: Ints) -> int:
+    """Put rows that go left, by the codes of one attribute, in front of the others, both in order; where the others
+    begin."""
+    to, behind = np.uint64(start), np.uint64(0)
     for i in range(np.uint64(start), np.uint64(stop)):
         r = rows[i]
-        left = np.uint64(mask[np.uint64(codes[np.uint64(r), column])])
+        left = np.uint64(mask[np.uint64(column[np.uint64(r)])])
         # Both are written, and one of them kept: a branch would be guessed wrong for every other row.
         rows[to] = r
         spare[behind] = r
@@ -349,17 +352,18 @@ def _sum_leaves(
 
 @inner
 def _pick_leaf(
-    many: int, classes: int, open_: bool, free: int, leaves: int, rules: Rules, room: GrowRoom, splits: SplitRoom
-) -> int:
-    """The leaf that gains most if it is parted, -1 where none does: leaves that were not searched yet are, and those
-    again whose best split is no longer allowed."""
+    many: int, classes: int, open_: bool, free: int, leaves: int, wave: int, rules: Rules, room: GrowRoom,
+    splits: SplitRoom,
+) -> int:  # fmt: skip
+    """The leaf that gains most if it is parted, of those whose turn it is; -1 where none does. Leaves that were not
+    searched yet are, and those again whose best split is no longer allowed."""
     while True:
         again, leaf = -1, -1
         for m in range(many):
             if room.chosen[m] == UNSEARCHED:
                 again = m
                 break
-            if room.chosen[m] >= 0 and (leaf < 0 or room.gains[m] > room.gains[leaf]):
+            if room.chosen[m] >= 0 and room.turn[m] <= wave and (leaf < 0 or room.gains[m] > room.gains[leaf]):
                 leaf = m
         if again < 0:
             if leaf < 0:
@@ -392,6 +396,8 @@ def grow_tree(
     for i in range(room.rows.size):
         room.rows[i] = i
     taken, many, nodes, gain = 0, 1, 1, 0.0
+    by_waves = leaves > STRICT and widest >= state.size and apart.shape[0] == 0
+    wave, quota, room.turn[0] = 0, 1, 0
     spans[0, 0], spans[0, 1] = 0, room.rows.size
     room.bounds[0, 0], room.bounds[0, 1] = -np.inf, np.inf
     tree.attribute[0], tree.below[0], tree.leaf_of[0] = -1, -1, 0
@@ -418,15 +424,24 @@ def grow_tree(
                 room.chosen[0], room.gains[0] = first, gain_of(sums[leaves], sums[0], classes, rules)
                 if room.gains[0] < 0.0:
                     return 1, 0.0
-        leaf = _pick_leaf(many, classes, taken < widest, free, leaves, rules, room, splits)
+        if by_waves and quota == 0:
+            if _pick_leaf(many, classes, taken < widest, free, leaves, wave + 1, rules, room, splits) < 0:
+                break
+            wave += 1
+            for m in range(many):
+                quota += 1 if room.chosen[m] >= 0 else 0
+            quota = (quota + 1) // 2
+        leaf = _pick_leaf(many, classes, taken < widest, free, leaves, wave, rules, room, splits)
         if leaf < 0:
             break
+        quota -= 1
+        room.turn[leaf], room.turn[many] = wave + 1 if by_waves else 0, wave + 1 if by_waves else 0
         j = room.chosen[leaf]
         if state[j] != USED:
             _take(j, apart, state)
             taken += 1
         gain += room.gains[leaf]
-        to = part_rows(cells.codes, j, room.masks[leaf], room.rows, spans[leaf, 0], spans[leaf, 1], room.spare)
+        to = part_rows(cells.codes[:, j], room.masks[leaf], room.rows, spans[leaf, 0], spans[leaf, 1], room.spare)
         node = tree.leaf_of[leaf]
         tree.attribute[node], tree.below[node] = j, nodes
         for b in range(CODES):

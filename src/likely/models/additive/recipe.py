@@ -13,6 +13,9 @@ from likely.models.additive.histograms import gradient_unit, loss_unit
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+STRICT = 16
+"""Leaves up to which the best leaf is parted first, one after the other. Of larger trees over any attributes the better
+half of the leaves is parted at a time: as good, and done by several threads and machines at once."""
 LARGEST_STEP = 4.0
 """No Newton step is longer than this, in nats: where a class is rare, curvature tells little of how far to go."""
 LEVEL_RIDGE = 10.0
@@ -68,6 +71,11 @@ class Recipe:
     def scores(self) -> int:
         """How many scores a row has: one for each class, or one for two."""
         return len(self.start)
+
+    @property
+    def seeks_pairs(self) -> bool:
+        """Whether attributes that speak together only are sought: trees of many leaves part rows by them unasked."""
+        return self.order > 1 and self.leaves <= STRICT
 
     @property
     def offset(self) -> Longs:

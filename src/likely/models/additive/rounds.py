@@ -97,7 +97,7 @@ def _copy_tree(one: GrownTree, to: GrownTree, many: int) -> None:
     # pairs
     "u1[][], i8[], i8[][], i8[], u1[][], i8[], "
     # room of splits and of growing
-    "i4[], f8[], i8[], f8[], i8[][], i8[], i8[][], i4[], i4[], i4[], i4[], f8[], i4[], f8[][], u1[][], i8[][], "
+    "i4[], f8[], i8[], f8[], i8[][], i8[], i8[][], i4[], i4[], i4[], i4[], f8[], i4[], f8[][], u1[][], i8[][], i8[], "
     "f8[][], i8[], i4[], f8[][], "
     # trees
     "i8, i4[][], i4[][], u1[][][], i4[][], f8[][][], f8[][], i8[], i8[]",
@@ -110,7 +110,7 @@ def grow_rounds(
     coarse: Bytes, coarse_many: Longs, pair_table: Longs, pair_part: Longs, pair_groups: Bytes, progress: Longs,
     order: Ints, key: Floats, upto: Longs, gain: Floats, hist: Longs, base: Longs, sums: Longs, rows: Ints, spare: Ints,
     allowed: Ints, state: Ints, gains: Floats, chosen: Ints, bounds: Floats, masks: Bytes, spans: Longs,
-    room: Floats, packed: Longs, ends: Ints, pending: Floats,
+    turn: Longs,    room: Floats, packed: Longs, ends: Ints, pending: Floats,
     rounds: int, attribute: Ints, below: Ints, mask: Bytes, leaf_of: Ints, step: Floats, cover: Floats, many: Longs,
     losses: Longs,
 ) -> int:  # fmt: skip
@@ -126,7 +126,7 @@ def grow_rounds(
     cells = LeafCells(codes, bundled, begin, member, radix, every, bundle_from)
     rules = Rules(offset, nominal, direction, settings[0], settings[1], settings[2])
     splits = SplitRoom(order, key, upto, gain)
-    grow_room = GrowRoom(hist, base, sums, rows, spare, allowed, state, gains, chosen, bounds, masks, spans)
+    grow_room = GrowRoom(hist, base, sums, rows, spare, allowed, state, gains, chosen, bounds, masks, spans, turn)
     for t in range(rounds):
         add_and_pull(scores, group, weight, dither, learned, leaf, pending, settings[5], room, packed, pull)
         best = 0.0

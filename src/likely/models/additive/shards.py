@@ -1,25 +1,20 @@
 """Boosting of many rows: blocks of them sum gradients side by side, and what all say together grows the tree.
 
 Sums are whole numbers, so that neither blocks nor threads nor machines change a bit: trees are those of `grow_rounds`
-(rounds.py), which serves fewer rows in one compiled loop. Several leaves are parted at a time, the likeliest ahead of
-their turn; which ones are kept is decided in turn, best first.
+(rounds.py), which serves fewer rows in one compiled loop.
 """
 
 from __future__ import annotations
 
-import heapq
-import math
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from functools import reduce
 from itertools import pairwise
-from typing import TypeVar
 
 import numpy as np
 
 from likely.machinery.arrays import Bools, Bytes, Floats, Ints, Longs
-from likely.machinery.jit import inner, kernel
-from likely.machinery.threads import default_threads
+from likely.machinery.jit import kernel
+from likely.machinery.threads import Crew, default_threads
 from likely.models.additive.coding import CodedRows
 from likely.models.additive.exchange import ALONE
 from likely.models.additive.growing import (
@@ -30,6 +25,7 @@ from likely.models.additive.growing import (
     SplitRoom,
     gain_of,
     newton_step,
+    part_rows,
     search,
     sum_left,
     tighten,
@@ -55,12 +51,9 @@ from likely.models.additive.pairing import (
     first_split,
     pair_pause,
 )
-from likely.models.additive.recipe import Recipe, TreeArrays, Units, dither_of
+from likely.models.additive.recipe import STRICT, Recipe, TreeArrays, Units, dither_of
 from likely.models.additive.rounds import find_leaf, rate_of
 from likely.models.contracts import Exchange
-
-A = TypeVar("A")
-B = TypeVar("B")
 
 # What is done with a block of rows. Compiled loops; settings as `Recipe.settings` gives them.
 
@@ -87,22 +80,6 @@ def _start_tree(
         fill(codes, pull, rows, 0, rows.size, offset, allowed, allowed.size, 0, base, hist)
 
 
-@inner
-def _part_column(column: Bytes, mask: Bytes, rows: Ints, start: int, stop: int, spare: Ints) -> int:
-    """`part_rows` by the codes of one attribute, which stand together: rows of a leaf are far from each other."""
-    to, behind = np.uint64(start), np.uint64(0)
-    for i in range(np.uint64(start), np.uint64(stop)):
-        r = rows[i]
-        left = np.uint64(mask[np.uint64(column[np.uint64(r)])])
-        rows[to] = r
-        spare[behind] = r
-        to += left
-        behind += np.uint64(1) - left
-    for i in range(behind):
-        rows[to + i] = spare[i]
-    return np.int64(to)  # type: ignore[return-value]
-
-
 @kernel(
     "u1[][], u1[][], i4[], i4[], i4[], i4[], i8, u1[][], i8[][], i4[], i4[], i8[][], i8[][], u1[][], i8[], i4[], i8[], "
     "i8[][]"
@@ -119,7 +96,7 @@ def _part_leaves(
     for q in range(jobs.shape[0]):
         node, left = jobs[q, 0], jobs[q, 3]
         start, stop = spans[node, 0], spans[node, 1]
-        to = _part_column(columns[jobs[q, 1]], masks[node], rows, start, stop, spare)
+        to = part_rows(columns[jobs[q, 1]], masks[node], rows, start, stop, spare)
         spans[left, 0], spans[left, 1], spans[left + 1, 0], spans[left + 1, 1] = start, to, to, stop
         start, stop = spans[left + jobs[q, 2], 0], spans[left + jobs[q, 2], 1]
         if allowed.size == count and stop - start >= bundle_from:
@@ -267,7 +244,7 @@ class RowBlock:
         self._scored = ScoredRows(recipe, rows, settings)
         self._offset, self._settings = recipe.offset, settings
         self._rows, self._spare = np.empty((2, len(rows)), np.int32)
-        self._spans, self._base = np.zeros((4 * recipe.leaves, 2), np.int64), np.zeros(count, np.int64)
+        self._spans, self._base = np.zeros((2 * recipe.leaves, 2), np.int64), np.zeros(count, np.int64)
         self._total, self._bundle_cells, self._width = int(self._offset[-1]), bundles.cells, width
         self._hist = np.zeros((0, width), np.int64)
 
@@ -286,11 +263,13 @@ class RowBlock:
         self._rows[:] = np.arange(len(self._rows), dtype=np.int32)
         self._spans[0] = 0, len(self._rows)
 
+    def count_rows(self, jobs: Longs) -> int:
+        """Rows of the leaves that are to be parted."""
+        return int((self._spans[jobs[:, 0], 1] - self._spans[jobs[:, 0], 0]).sum())
+
     def part(self, jobs: Longs, masks: Bytes, allowed: Ints) -> Longs:
         """Part the rows of some leaves; the histograms of the children that jobs name, one behind the other."""
-        hist, most = self._room(len(jobs)), int(jobs[:, 3].max()) + 2
-        if most > len(self._spans):
-            self._spans = np.concatenate([self._spans, np.zeros((most, 2), np.int64)])
+        hist = self._room(len(jobs))
         _part_leaves(
             *self._cells, self._columns, self._scored.pull, self._rows, self._spare, self._spans, jobs, masks,
             self._offset, allowed, self._base, hist,
@@ -346,26 +325,24 @@ class ScoredRows:
 
 # Trees, by what all blocks say together.
 
-LEAST_ROWS = 20_000
-"""Rows of a block at least: fewer are done with before another thread has begun."""
-LIKELY = 0.85
-"""A leaf is parted ahead of its turn where it would gain this share of what the least split of the last tree did."""
+LEAST_ROWS = 100_000
+"""Rows of a block at least: of fewer, adding up what blocks say takes as long as what it saves."""
+FEW_ROWS = 8_000
+"""Rows of leaves up to which one thread parts them for all."""
 LEAST_CELLS = 1 << 15
 """Cells of histograms from which on several threads look for the best splits of leaves."""
 
 
 class _TreeRoom:
-    """What is known of the nodes of the tree that grows, those too that were parted ahead of their turn."""
+    """What is known of the nodes of the tree that grows: of each its sums, its best split, where its histogram is."""
 
     def __init__(self, recipe: Recipe, width: int) -> None:
-        nodes, cells = 4 * recipe.leaves + 2, int(recipe.offset[-1])
-        self.hist = np.zeros(((2 * recipe.leaves + 1) * cells, width), np.int64)
+        nodes, cells = 2 * recipe.leaves, int(recipe.offset[-1])
+        self.hist = np.zeros((recipe.leaves * cells, width), np.int64)
         self.slot = np.zeros(nodes, np.int64)
         self.sums, self.left_sums = np.zeros((nodes, width), np.int64), np.zeros((nodes, width), np.int64)
         self.gains, self.chosen = np.zeros(nodes), np.zeros(nodes, np.int32)
         self.bounds, self.masks = np.zeros((nodes, 2)), np.zeros((nodes, CODES), np.uint8)
-        self.left = np.zeros(nodes, np.int64)
-        """The left child (the right one is the next); 0 where a node was not parted."""
 
 
 class _Attributes:
@@ -417,18 +394,16 @@ class SharedBoosting:
         threads = max(min(exchange.threads or default_threads(), len(learned) // LEAST_ROWS), 1)
         cuts = [len(learned) * t // threads for t in range(threads + 1)]
         self._blocks = [RowBlock(recipe, learned.take(slice(a, b)), settings) for a, b in pairwise(cuts)]
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self._crew = Crew(threads)
         self._held_out = None if held_out is None else ScoredRows(recipe, held_out, settings)
         width = padded(recipe.scores)
         first = learned.take(slice(0, MOST_ROWS)) if sample is None else sample
-        self._coarse = coarse_codes(first.codes, recipe.sizes, width) if recipe.order > 1 else NO_COARSE
+        self._coarse = coarse_codes(first.codes, recipe.sizes, width) if recipe.seeks_pairs else NO_COARSE
         self._sample = ScoredRows(recipe, first.take(slice(0, self._coarse.shape[1])), settings)
         weight = 0 if held_out is None else int(np.rint(held_out.weight * units.loss).sum())
         rows, weight = exchange(np.array([len(learned), weight], np.int64)).tolist()
         self.held_out_weight = weight / units.loss
         self._seeks = PairSeeks(pair_pause(len(recipe.sizes), self._coarse.shape[1], rows))
-        self._least_gain = 0.0
-        """Of the last tree: leaves that would gain nearly as much are parted ahead of their turn."""
         self._steps = self._sample_steps = np.zeros((recipe.leaves, recipe.scores))
         self._room = _TreeRoom(recipe, width)
         self._search_rooms = [_search_room() for _ in range(threads)]
@@ -454,9 +429,6 @@ class SharedBoosting:
         """The log loss of the held-out rows after so many trees, in units."""
         return int(self.losses[min(rounds, len(self.losses) - 1)])
 
-    def _each(self, work: Callable[[A], B], items: Sequence[A]) -> list[B]:
-        return [work(item) for item in items] if self._pool is None else list(self._pool.map(work, items))
-
     def _sum(self, parts: Sequence[Longs]) -> Longs:
         """What all blocks say together, here and elsewhere."""
         return self._exchange(parts[0] if len(parts) == 1 else reduce(np.add, parts))
@@ -470,7 +442,7 @@ class SharedBoosting:
         if self._coarse.shape[0] > 1 and self._seeks.are_due(len(self.trees)):
             pair = self._seek_pair()
             if pair is not None:
-                self._each(lambda block: block.start_again(), self._blocks)
+                self._crew.each(lambda block: block.start_again(), self._blocks)
                 other = self._grow_tree(root, pair)
                 if other is not None and other.gain > (0.0 if grown is None else grown.gain):
                     found = self._name_rows(other)
@@ -488,7 +460,7 @@ class SharedBoosting:
     def _start(self, more: Longs) -> tuple[Longs, Longs]:
         """The steps of the last tree are added to the scores; the histogram of gradients over all rows. What more is
         said of it goes the same way, as each exchange takes its time."""
-        here = reduce(np.add, self._each(lambda block: block.start(self._steps), self._blocks))
+        here = reduce(np.add, self._crew.each(lambda block: block.start(self._steps), self._blocks))
         sums = self._exchange(np.concatenate([here.reshape(-1), more]))
         return sums[: here.size].reshape(here.shape), sums[here.size :]
 
@@ -511,7 +483,6 @@ class SharedBoosting:
         recipe, room, attributes = self.recipe, self._room, _Attributes(self.recipe)
         offset = recipe.offset
         room.hist[: len(root)] = root
-        room.left[:] = 0
         room.sums[0] = root[: offset[1]].sum(axis=0)
         room.slot[0], room.bounds[0] = 0, (-np.inf, np.inf)
         if pair is None:
@@ -524,42 +495,23 @@ class SharedBoosting:
                          room.left_sums, room.gains, room.masks, recipe.scores)  # fmt: skip
             if room.gains[0] < 0:
                 return None
-        # Leaves that may be parted, the best first, of equals that of the lowest number; and those not parted yet, in
-        # turn or ahead of it.
-        waiting: list[tuple[float, int, int]] = []
-        open_nodes: list[tuple[float, int]] = []
-
-        def wait(node: int, leaf: int) -> None:
-            if room.chosen[node] >= 0:
-                heapq.heappush(waiting, (-float(room.gains[node]), leaf, node))
-
-        wait(0, 0)
         tree, parted = _GrownTree(), 0
-        while waiting and len(tree.leaves) < recipe.leaves:
-            _, leaf, node = heapq.heappop(waiting)
-            j = int(room.chosen[node])
-            if not attributes.may(j):
-                self._search(node, attributes.allowed())
-                wait(node, leaf)
+        by_waves = recipe.leaves > STRICT and attributes.are_free
+        while len(tree.leaves) < recipe.leaves:
+            # Leaves that may be parted, the best first, of equals that of the lowest number.
+            found = [(-float(room.gains[n]), leaf, n) for leaf, n in enumerate(tree.leaves) if room.chosen[n] >= 0]
+            if not found:
+                break
+            found.sort()
+            if not attributes.may(int(room.chosen[found[0][2]])):
+                self._search(found[0][2], attributes.allowed())
                 continue
-            attributes.take(j)
-            if not room.left[node]:
-                nodes = [node]
-                most = 2 * recipe.leaves - parted - (recipe.leaves - len(tree.leaves)) if attributes.are_free else 0
-                while open_nodes and len(nodes) <= most and -open_nodes[0][0] >= LIKELY * self._least_gain:
-                    other = heapq.heappop(open_nodes)[1]
-                    if other != node and not room.left[other]:
-                        nodes.append(other)
-                self._part(nodes, parted, attributes.allowed())
-                for child in range(2 * parted + 1, 2 * (parted + len(nodes)) + 1):
-                    if room.chosen[child] >= 0:
-                        heapq.heappush(open_nodes, (-float(room.gains[child]), child))
-                parted += len(nodes)
-            left = int(room.left[node])
-            tree.part(leaf, j, room.masks[node], float(room.gains[node]), left)
-            wait(left, leaf)
-            wait(left + 1, len(tree.leaves) - 1)
-        self._least_gain = tree.least_gain
+            wave = found[: min((len(found) + 1) // 2 if by_waves else 1, recipe.leaves - len(tree.leaves))]
+            for negative, leaf, node in wave:
+                attributes.take(int(room.chosen[node]))
+                tree.part(leaf, int(room.chosen[node]), room.masks[node], -negative, 2 * parted + 1)
+                parted += 1
+            self._part([node for _, _, node in wave], parted - len(wave), attributes.allowed())
         return tree if len(tree.leaves) > 1 else None
 
     def _search(self, node: int, allowed: Ints) -> None:
@@ -579,10 +531,15 @@ class SharedBoosting:
         curve = room.sums[nodes, :scores] & MASK, room.left_sums[nodes, :scores] & MASK
         jobs[:, 2] = 2 * curve[1].sum(axis=1) > curve[0].sum(axis=1)
         jobs[:, 3] = 2 * (parted + np.arange(len(nodes))) + 1
-        room.left[nodes] = jobs[:, 3]
         small, large = jobs[:, 3] + jobs[:, 2], jobs[:, 3] + 1 - jobs[:, 2]
         room.slot[small], room.slot[large] = parted + 1 + np.arange(len(nodes)), room.slot[nodes]
-        sums = self._sum(self._each(lambda block: block.part(jobs, room.masks, allowed), self._blocks))
+        blocks, few = self._blocks, sum(block.count_rows(jobs) for block in self._blocks) < FEW_ROWS
+        each = (
+            [block.part(jobs, room.masks, allowed) for block in blocks]
+            if few
+            else self._crew.each(lambda block: block.part(jobs, room.masks, allowed), blocks)
+        )
+        sums = self._sum(each)
 
         def search_some(t: int) -> None:
             first, last = len(nodes) * t // threads, len(nodes) * (t + 1) // threads
@@ -593,7 +550,7 @@ class SharedBoosting:
             )  # fmt: skip
 
         threads = len(self._search_rooms) if len(sums) >= LEAST_CELLS else 1
-        self._each(search_some, range(threads)) if threads > 1 else search_some(0)
+        self._crew.each(search_some, range(threads)) if threads > 1 else search_some(0)
 
     def _name_rows(self, grown: _GrownTree) -> tuple[TreeArrays, Floats, Longs]:
         """The tree, the steps of its leaves by number, and what the rows here weigh in each leaf, in the order of
@@ -602,7 +559,7 @@ class SharedBoosting:
         steps = np.zeros((recipe.leaves, recipe.scores))
         rate = np.array([rate_of.function(len(self.trees), recipe.rate)])
         _take_steps(nodes, room.sums, room.bounds, self._settings, rate, recipe.scores, steps)
-        cover = reduce(np.add, self._each(lambda block: block.finish(nodes), self._blocks))
+        cover = reduce(np.add, self._crew.each(lambda block: block.finish(nodes), self._blocks))
         value = np.zeros((len(grown.attribute), recipe.scores))
         value[grown.leaf_of] = steps[: len(nodes)]
         masks = np.zeros((len(grown.attribute), CODES), np.uint8)
@@ -619,7 +576,7 @@ class _GrownTree:
     def __init__(self) -> None:
         self.attribute, self.below, self.leaf_of, self.leaves = [-1], [-1], [0], [0]
         self.masks: dict[int, Bytes] = {}
-        self.gain, self.least_gain = 0.0, math.inf
+        self.gain = 0.0
 
     def part(self, leaf: int, j: int, mask: Bytes, gain: float, left: int) -> None:
         """A leaf is parted; `left` is its left child in the room."""
@@ -631,7 +588,6 @@ class _GrownTree:
         self.leaf_of.append(fresh + 1)
         self.leaves.append(left + 1)
         self.gain += gain
-        self.least_gain = min(self.least_gain, gain)
 
 
 def _search_room() -> tuple[Ints, Floats, Longs, Floats]:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 PRICE = 1.0
 """What a weight of 1 must bring at least, in nats over all rows: who does not has no weight."""
 FARTHEST = 50.0
-"""A term that puts a class so many nats below the best one is taken to be exactly so far, while weights are found: one
-row that a density thought impossible must not decide."""
+"""A term that puts a class so many nats below the best one is taken to be exactly so far, while naive Bayes is tuned:
+one row that a density thought impossible must not decide. (Members of pools are bounded themselves.)"""
 STEPS, HALVINGS, PASSES = 60, 30, 1000
 TOLERANCE = 1e-6
 """Another step must promise so much, in nats over all rows."""
@@ -38,19 +38,18 @@ def evidence_weights(
     price: float = PRICE,
     anchor: tuple[int, float] | None = None,
     begin: Floats | None = None,
-    farthest: float = FARTHEST,
 ) -> Floats:
     """The weights v >= 0 with the greatest held-out sum of weight * log P(class | row) - price * sum v, where
     log P(class | row) = start + sum over speakers of v * term, normalised.
 
-    `terms` is (speakers, rows, classes), `start` (classes). The score is concave: Newton's steps, each to the top of a
-    parabola within v >= 0, from `begin`. `anchor` names a speaker and a strength: in the place of the price it costs
-    strength / 2 * (v - 1)**2, so that where rows are few it is believed as it is.
+    `terms` is (speakers, rows, classes), all finite, `start` (classes). The score is concave: Newton's steps, each to
+    the top of a parabola within v >= 0, from `begin`. `anchor` names a speaker and a strength: in the place of the
+    price it costs strength / 2 * (v - 1)**2, so that where rows are few it is believed as it is.
     """
     count = len(terms)
     if not count:
         return np.zeros(0)
-    apart = np.ascontiguousarray(tell_apart(terms, farthest).transpose(1, 0, 2))  # row by row, as it is gone through
+    said = np.ascontiguousarray(terms.transpose(1, 0, 2))  # row by row, as it is gone through
     prices, pull = np.full(count, price), np.zeros(count)
     v = np.full(count, 1.0 / np.sqrt(count)) if begin is None else begin.copy()
     if anchor is not None:
@@ -61,9 +60,9 @@ def evidence_weights(
     def value_at(at: Floats, whole: bool) -> float:
         """What is made as great as can be; if `whole`, `slope` and `bend` are those there."""
         if whole:
-            add_pool_slopes(apart, start, truth, weight, at, chance, mean, slope, bend, value)
+            add_pool_slopes(said, start, truth, weight, at, chance, mean, slope, bend, value)
         else:
-            add_pool_score(apart, start, truth, weight, at, chance, value)
+            add_pool_score(said, start, truth, weight, at, chance, value)
         return float(value[0] - prices @ at - pull @ (at - 1) ** 2 / 2)
 
     best = value_at(v, True)
@@ -148,24 +147,23 @@ def add_pool_slopes(
             bend[k, h] = bend[h, k]
 
 
-def weighted_logs(terms: Floats, start: Floats, v: Floats, farthest: float = FARTHEST) -> Floats:
+def weighted_logs(terms: Floats, start: Floats, v: Floats) -> Floats:
     """log P(class | row) under these weights, (rows, classes)."""
     active = np.flatnonzero(v)
-    scores = start + np.einsum("a,arc->rc", v[active], tell_apart(terms[active], farthest))
+    scores = start + np.einsum("a,arc->rc", v[active], terms[active])
     scores -= scores.max(axis=1, keepdims=True)
     return np.asarray(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)))
 
 
 def score_alone(terms: Floats, start: Floats, truth: NDArray[np.intp], weight: Floats) -> float:
     """The held-out log score of one speaker alone, its term (rows, classes) beside the prior."""
-    scores = start + tell_apart(terms)
-    top = scores.max(axis=1)
-    logs = scores[np.arange(len(truth)), truth] - top - np.log(np.exp(scores - top[:, None]).sum(axis=1))
-    return float(weight @ logs)
+    logs = weighted_logs(tell_apart(terms, FARTHEST)[None], start, np.ones(1))
+    return float(weight @ logs[np.arange(len(truth)), truth])
 
 
-def tell_apart(terms: Floats, farthest: float = FARTHEST) -> Floats:
-    """Each term less that of the class it speaks for most; nothing where it calls every class impossible."""
+def tell_apart(terms: Floats, farthest: float) -> Floats:
+    """Each term less that of the class it speaks for most, no class farther below it; nothing where it calls every
+    class impossible."""
     top = terms.max(axis=-1, keepdims=True)
     found = np.maximum(terms - np.where(np.isfinite(top), top, 0.0), -farthest)
     return np.ascontiguousarray(np.where(np.isfinite(top), found, 0.0))

@@ -18,7 +18,7 @@ from likely.machinery.arrays import Floats, Ints
 from likely.models.contracts import Learner, Learning, Model
 from likely.models.factors.bins import value_ranges
 from likely.models.heldout.search import HeldOutParts, keep_rows
-from likely.models.heldout.weighing import evidence_weights, score_alone
+from likely.models.heldout.weighing import FARTHEST, evidence_weights, score_alone, tell_apart
 from likely.models.learning import looks_at_rows
 from likely.models.model import learnable
 from likely.models.naive.naive import NaiveBayes
@@ -192,7 +192,7 @@ class _Tried:
             settings |= {"numbers": kinds or "gaussian"} | ({"bins": bins} if bins else {})
             for j, k in zip(self.numbers, best_of, strict=True):
                 kept[j] = self.scores[first + k, j]
-        return settings, evidence_weights(kept[:, some], self.start, truth, weight), kept
+        return settings, evidence_weights(tell_apart(kept[:, some], FARTHEST), self.start, truth, weight), kept
 
 
 def _try_settings(

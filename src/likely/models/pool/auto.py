@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
 
 from likely.errors import SettingError, shown
+from likely.models.contracts import Trait
 from likely.models.learning import looks_at_rows
 from likely.models.pool.candidates import (
     Effort,
@@ -74,6 +75,7 @@ class Auto(Settings):
     'normal'
     """
 
+    traits: ClassVar[frozenset[Trait]] = frozenset({"tries dates"})
     effort: Effort = setting(
         "normal",
         "How much is tried. quick: naive Bayes, logistic regression and additive models of order 1 and 2. best: also "
@@ -108,8 +110,10 @@ class Auto(Settings):
 
     def learn_beside(self, summary: Summary, others: Mapping[str, Learner]) -> Learning[Model]:
         """The same, with others judged on the same held-out rows."""
-        candidates, thorough = self.candidates(summary), self.effort == "best"
-        return learn_pool(PoolPlan(self, candidates, self.parts, self.seed, thorough, others), summary)
+        thorough, larger = self.effort == "best", not self.for_ and self.effort != "quick"
+        if "pmml" in self.for_:
+            summary = summary.settled()  # which cannot say how parts of dates are found
+        return learn_pool(PoolPlan(self, self.candidates, self.parts, self.seed, thorough, others, larger), summary)
 
     def restore(self, summary: Summary, found: State) -> Model:
         """The model as a file keeps it."""
@@ -159,7 +163,7 @@ class Pool(Settings):
     def learn(self, summary: Summary) -> Learning[Model]:
         """Let members learn; find their weights where none are given."""
         if isinstance(self.weights, str):
-            return learn_pool(PoolPlan(self, self.learners, self.parts, self.seed, True), summary)
+            return learn_pool(PoolPlan(self, lambda _: self.learners, self.parts, self.seed, True), summary)
         summary, weights = summary.canonical(), np.array(self.weights)
         trial = replace(Trial.none(""), candidates=tuple(map(member_spec, self.learners)), weights=weights)
         trial = replace(trial, scores=np.full(len(weights), np.nan))

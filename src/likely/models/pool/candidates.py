@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -53,6 +54,11 @@ and tables of nothing but interactions of two or three (monk2, GAMETES) gain a t
 above, 2 and 3 gain nothing beside 1 and any."""
 RIDGE = 3.0
 """Holds back the many columns of squares and bins."""
+ROWS_A_LEAF, MOST_LEAVES = 3_000, 256
+"""Of many rows: rows for each leaf of a tree, and leaves at most."""
+LARGER_RATE, MANY_ROWS = 0.2, 1_000_000
+"""The rate of such trees, which grows with the root of rows beyond so many, to twice as much: the more rows, the more
+each tree may say, and the longer it takes."""
 STEPS = 0.05
 """Tolerance of logistic regressions: a twentieth of a nat of all rows' log-likelihood, which no probability shows."""
 
@@ -69,6 +75,17 @@ def pool_candidates(summary: Summary, effort: Effort, purposes: Collection[Purpo
         if one is not None and one not in kept and _serves(one, purposes):
             kept.append(one)
     return tuple(kept)
+
+
+def larger_member(candidates: Collection[Learner], summary: Summary) -> Additive | None:
+    """A boosted sum with as many leaves as many rows can fill, where one of any order is a candidate as it comes: it
+    is too large for people to read and for other languages, so that who asks for these has none."""
+    rows, schema = summary.rows, summary.schema
+    leaves = min(MOST_LEAVES, 1 << int(math.log2(max(rows // ROWS_A_LEAF, 1))))
+    if Additive(order="any") not in candidates or leaves <= Additive(order="any").leaves or not schema.attributes:
+        return None
+    rate = LARGER_RATE * min(max(rows / MANY_ROWS, 1.0) ** 0.5, 2.0)
+    return Additive(order="any", leaves=leaves, rate=round(rate, 2))
 
 
 def _serves(learner: object, purposes: Collection[Purpose]) -> bool:

@@ -126,9 +126,6 @@ def _figure(kept: object) -> float:
 
 LEAST_SCORED = 100
 """Held-out rows that are scored, however many candidates and classes there are."""
-FARTHEST = 1e9
-"""What a member says in a pool, where it is bounded (shapes/bounds.py), counts as it is while weights are found: so
-many nats are never said."""
 WORTH, WORTH_A_ROW = 2.0, 3e-4
 """Nats, over all held-out rows and for each of them, that a member must be worth beside the others: else it is left
 out, as nobody would see the difference."""
@@ -150,6 +147,21 @@ class Choice:
     trial: Trial
     learners: tuple[Learner, ...]
     refused: tuple[str, ...]
+    judged: Judged | None = None
+    """What candidates said of the held-out rows, for one more that joins them; in memory only."""
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Held-out rows, and what candidates said of them."""
+
+    said: Mapping[int, Floats]
+    start: Floats
+    rows: KeptRows
+    places: NDArray[np.intp]
+    summary: Summary
+    others: Mapping[str, Floats]
+    """Of those that are judged beside, and not pooled."""
 
 
 Tested = tuple[Floats, Learner]
@@ -204,9 +216,13 @@ def choose_members(
     scores = {h: _score_alone(one, start, rows, places) for h, (one, _) in found.items()}
     running = [*found]
     if race and found and len(places):
-        evidence, truth, weight = _stack(found), rows.group[places].astype(np.int64), rows.weight[places]
+        evidence, truth, weight = (
+            _stack({h: one for h, (one, _) in found.items()}),
+            rows.group[places].astype(np.int64),
+            rows.weight[places],
+        )
         weights = _weigh_all(evidence, start, truth, weight)
-        logs = weighted_logs(evidence, start, weights, FARTHEST)[np.arange(len(truth)), truth]
+        logs = weighted_logs(evidence, start, weights)[np.arange(len(truth)), truth]
         more = math.ceil(min(ENOUGH / max(-float(weight @ logs), 1e-9), most_parts)) - 1
         best = sorted(found, key=lambda h: (-scores[h], h))[:GO_ON]
         # The first goes on too: it is what is believed before rows speak (ANCHOR).
@@ -233,7 +249,8 @@ def choose_members(
         one = attempt(lambda own: held.evidence(own, places), learner)
         if not isinstance(one, LikelyError):
             others[name] = one[0]
-    trial = _judge(_stack({h: found[h] for h in running}), start, rows, places, summary, others)
+    judged = Judged({h: found[h][0] for h in running}, start, rows, places, summary, others)
+    trial = _judge(judged)
     weights = np.zeros(len(candidates))
     weights[running] = trial.weights if trial.rows else 0.0
     if trial.rows:
@@ -243,12 +260,31 @@ def choose_members(
             weights=weights[[*found]],
             scores=np.array([scores[h] for h in found]),
         )
-    return Choice(trial, tuple(learner for _, learner in found.values()), notes)
+    order = {h: place for place, h in enumerate(found)}
+    judged = replace(judged, said={order[h]: said for h, said in judged.said.items()})
+    return Choice(trial, tuple(learner for _, learner in found.values()), notes, judged)
 
 
-def _stack(found: Mapping[int, Tested]) -> Floats:
-    """What all say, (candidates, rows, classes), of each row less what is said of the class that it speaks for most."""
-    return tell_apart(np.stack([one for one, _ in found.values()]), FARTHEST) if found else np.zeros((0, 0, 0))
+def with_candidate(choice: Choice, spoken_as: Learner, learner: Learner, said: Floats) -> Choice:
+    """The choice with one candidate more, which said this of the held-out rows: weights are found anew.
+
+    `spoken_as` is what was tried, `learner` what learns from all rows then.
+    """
+    trial, judged = choice.trial, choice.judged
+    assert judged is not None
+    last = len(trial.candidates)
+    scores = np.append(trial.scores, _score_alone(said, judged.start, judged.rows, judged.places))
+    judged = replace(judged, said={**judged.said, last: said})
+    found, weights = _judge(judged), np.zeros(last + 1)
+    weights[[*judged.said]] = found.weights
+    candidates = (*trial.candidates, member_spec(spoken_as))
+    trial = replace(found, candidates=candidates, weights=weights, scores=scores)
+    return Choice(trial, (*choice.learners, learner), choice.refused, judged)
+
+
+def _stack(found: Mapping[int, Floats]) -> Floats:
+    """What all say, (candidates, rows, classes): finite, as members are bounded (shapes/bounds.py)."""
+    return np.stack([*found.values()]) if found else np.zeros((0, 0, 0))
 
 
 def _between(one: Any, other: Any, share: float) -> Learner:
@@ -268,8 +304,8 @@ def _score_alone(said: Floats, start: Floats, rows: KeptRows, places: NDArray[np
     truth, weight, alone = rows.group[places].astype(np.int64), rows.weight[places], said[None]
     if not len(truth):
         return math.nan
-    v = evidence_weights(alone, start, truth, weight, price=0.0, begin=np.zeros(1), farthest=FARTHEST)
-    return float(weight @ weighted_logs(alone, start, v, FARTHEST)[np.arange(len(truth)), truth] / weight.sum())
+    v = evidence_weights(alone, start, truth, weight, price=0.0, begin=np.zeros(1))
+    return float(weight @ weighted_logs(alone, start, v)[np.arange(len(truth)), truth] / weight.sum())
 
 
 def _unjudged(parts: HeldOutParts) -> tuple[str, ...]:
@@ -283,15 +319,9 @@ def _unjudged(parts: HeldOutParts) -> tuple[str, ...]:
     return (f"{which} not judged wholly: some of the time, all rows of the class were held out at once.",)
 
 
-def _judge(
-    evidence: Floats,
-    start: Floats,
-    rows: KeptRows,
-    places: NDArray[np.intp],
-    summary: Summary,
-    others: Mapping[str, Floats],
-) -> Trial:
+def _judge(judged: Judged) -> Trial:
     """Weights, and the answers of pools whose weights have not seen the rows."""
+    evidence, start, rows, places = _stack(judged.said), judged.start, judged.rows, judged.places
     truth, weight = rows.group[places].astype(np.int64), rows.weight[places]
     if not len(evidence) or not len(places):
         return Trial.none("No rows could be held out, so the members are not weighted.")
@@ -302,16 +332,16 @@ def _judge(
     for number in np.unique(side):
         mine = side == number
         others_say = _weigh(evidence[:, ~mine], start, truth[~mine], weight[~mine])
-        logs[mine] = weighted_logs(evidence[:, mine], start, others_say, FARTHEST)
+        logs[mine] = weighted_logs(evidence[:, mine], start, others_say)
     score = float(weight @ logs[here, truth] / weight.sum())
     hits = float(weight[first_best(logs) == truth].sum() / weight.sum())
-    told = {name: weighted_logs(said[None], start, np.ones(1), math.inf) for name, said in others.items()}
+    told = {n: weighted_logs(tell_apart(said, math.inf)[None], start, np.ones(1)) for n, said in judged.others.items()}
     learned = len(rows) - len(rows) // rows.parts
     folds = len(np.unique(rows.part[places]))
     answers = HeldOutAnswers(logs, truth, weight, side, learned, told, folds, rows.squares[places])
     # Equal rows were put together: what they weigh is how many they are, unless the table has weights of its own.
-    judged = round(float(weight.sum())) if summary.schema.weight is None else len(places)
-    return Trial((), weights, np.empty(0), judged, score, hits, answers=answers)
+    count = round(float(weight.sum())) if judged.summary.schema.weight is None else len(places)
+    return Trial((), weights, np.empty(0), count, score, hits, answers=answers)
 
 
 def _sides(rows: KeptRows, places: NDArray[np.intp]) -> NDArray[np.int32]:
@@ -330,7 +360,7 @@ def _weigh_all(
     active = np.arange(len(evidence)) if some is None else some
     anchor = (int(np.flatnonzero(active == 0)[0]), ANCHOR) if 0 in active else None
     begin = np.zeros(len(active)) if begin is None else begin
-    return evidence_weights(evidence[active], start, truth, weight, anchor=anchor, begin=begin, farthest=FARTHEST)
+    return evidence_weights(evidence[active], start, truth, weight, anchor=anchor, begin=begin)
 
 
 def _weigh(evidence: Floats, start: Floats, truth: Longs, weight: Floats) -> Floats:
@@ -338,7 +368,7 @@ def _weigh(evidence: Floats, start: Floats, truth: Longs, weight: Floats) -> Flo
     here = np.arange(len(truth))
 
     def value_of(some: NDArray[np.intp], v: Floats) -> float:
-        return float(weight @ weighted_logs(evidence[some], start, v, FARTHEST)[here, truth])
+        return float(weight @ weighted_logs(evidence[some], start, v)[here, truth])
 
     v = _weigh_all(evidence, start, truth, weight)
     active, v = np.flatnonzero(v > 0), v[v > 0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,13 +14,14 @@ from likely.models.completing import with_references
 from likely.models.contracts import Learner, Learning, Model, Sweep
 from likely.models.factors.bins import value_ranges
 from likely.models.fractions import log_of
-from likely.models.heldout.kept_rows import recode_target, sum_rows
+from likely.models.heldout.kept_rows import KeptRows, recode_target, sum_rows
 from likely.models.heldout.search import keep_rows, learn_kept
 from likely.models.learning import learning, side_by_side
 from likely.models.model import check_weights
 from likely.models.naive.naive import NaiveBayes, plain_naive_bayes
-from likely.models.pool.candidates import LEAST_RACED, member_spec
-from likely.models.pool.choosing import Choice, Trial, choose_members
+from likely.models.pool.candidates import LEAST_RACED, larger_member, member_spec
+from likely.models.pool.choosing import Choice, Trial, choose_members, with_candidate
+from likely.models.pool.dates import READ_IN_PARTS, choose_dates
 from likely.models.prior import prior_quotients
 from likely.models.registry import build_learner, learner_titles
 from likely.models.shapes import (
@@ -190,7 +191,10 @@ def pool_of(
         details={"trial": trial},
         strengths=strengths,
         # Pools of the same members share them, whatever their weights.
-        choices={note: ("", " and ".join(kept)) for note in trial.notes()} if kept else {},
+        choices={
+            **({note: ("", " and ".join(kept)) for note in trial.notes()} if kept else {}),
+            **{note: ("dates", "read in parts") for note in notes if note.startswith(READ_IN_PARTS)},
+        },
         ledger_note=_whose_terms(titles, weights),
         held_out=trial.held_out,
         held_out_answers=trial.answers,
@@ -277,12 +281,15 @@ class PoolPlan:
     """What is tried, and how."""
 
     learner: Learner
-    candidates: tuple[Learner, ...]
+    candidates: Callable[[Summary], tuple[Learner, ...]]
+    """By the columns and rows of a table."""
     parts: int
     seed: int
     every_part: bool
     beside: Mapping[str, Learner] = field(default_factory=dict)
     """Learners that are judged on the same rows, and not pooled."""
+    larger: bool = False
+    """Whether one more candidate learns from all rows but those that judge, where there are more than are kept."""
 
 
 def learn_pool(plan: PoolPlan, summary: Summary) -> Learning[Model]:
@@ -292,6 +299,7 @@ def learn_pool(plan: PoolPlan, summary: Summary) -> Learning[Model]:
     check_weights(summary)
     # By weight, as a row of weight 2 is the row twice (scikit-learn's check of sample weights).
     if len(summary.classes) < 2 or float(summary.total.floats().sum()) < 2 * plan.parts:
+        summary = summary.settled()
         why = "all rows have the same class" if len(summary.classes) < 2 else "there are too few rows to hold some out"
         model = NaiveBayes().model(summary)
         return pool_of(plan.learner, model.summary, [model], np.ones(1), Trial.none(f"Plain NaiveBayes: {why}."))
@@ -299,15 +307,20 @@ def learn_pool(plan: PoolPlan, summary: Summary) -> Learning[Model]:
     race = len(rows) >= LEAST_RACED and not plan.every_part
     work = len(rows) * len(summary.schema.attributes) * len(summary.classes)
     most = 1 if race and work > ALL_PARTS else plan.parts
-    choice = choose_members(plan.candidates, summary, rows, most, race, plan.beside)
-    learners = [choice.learners[h] for h in choice.trial.kept]
+    summary, choice = choose_dates(
+        summary, lambda own: choose_members(plan.candidates(own), own, rows, most, race, plan.beside)
+    )
+    done: dict[int, Model] = {}
+    if plan.larger and not rows.whole:
+        choice, done = yield from _judge_larger(plan, summary, rows, choice)
+    learners = [choice.learners[h] for h in choice.trial.kept if h not in done]
     requests = frozenset().union(*(learner.needs(summary.schema) for learner in learners))
     missing = sorted(requests - summary.more.keys())
     if not rows.whole:
         if missing:
             (summary,) = yield Sweep(_more_sums, (summary, missing))
             summary = summary.canonical()
-        return with_references((yield from learn_members(plan.learner, summary, choice)), rows)
+        return with_references((yield from learn_members(plan.learner, summary, choice, done)), rows)
     if missing:
         summary = sum_rows(summary, [rows.batch], missing).canonical()
     titles, tell = learner_titles(learners), teller()
@@ -320,16 +333,31 @@ def learn_pool(plan: PoolPlan, summary: Summary) -> Learning[Model]:
     return with_references(_pool_chosen(plan.learner, summary, members, choice), rows)
 
 
+def _judge_larger(
+    plan: PoolPlan, summary: Summary, rows: KeptRows, choice: Choice
+) -> Learning[tuple[Choice, dict[int, Model]]]:
+    """The choice with a candidate that has learned from all rows but those that judge, and its model."""
+    larger = larger_member(plan.candidates(summary), summary)
+    if larger is None or choice.judged is None or not choice.trial.rows:
+        return choice, {}
+    teller()(f"Learning {learner_titles([larger])[0]} from all rows but those that judge it")
+    model, said, settled = yield from larger.learn_beside(summary, rows.take(choice.judged.places))
+    return with_candidate(choice, larger, settled, said), {len(choice.trial.candidates): model}
+
+
 def _more_sums(summary: Summary, requests: Sequence[str], batch: Batch, group: Ints, weight: Floats) -> tuple[Summary]:
     """The sums that members are made of."""
     batch, _ = recode_target(summary.classes, batch, group)
     return (sum_rows(summary, [batch], requests),)
 
 
-def learn_members(learner: Learner, summary: Summary, choice: Choice) -> Learning[Model]:
-    """The pool of what was chosen; members see all rows again, where they must."""
-    kept = choice.trial.kept
-    found = yield from side_by_side({h: learning(choice.learners[h], summary) for h in kept})
+def learn_members(
+    learner: Learner, summary: Summary, choice: Choice, done: Mapping[int, Model] | None = None
+) -> Learning[Model]:
+    """The pool of what was chosen; members see all rows again, where they must, but for those that are done."""
+    kept, done = choice.trial.kept, done or {}
+    others = yield from side_by_side({h: learning(choice.learners[h], summary) for h in kept if h not in done})
+    found = {**done, **others}
     return _pool_chosen(learner, summary, [found[h] for h in kept], choice)
 
 

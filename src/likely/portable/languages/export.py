@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias, overload
 
 from likely.errors import SettingError, nearest, shown
 from likely.models.contracts import Model, setting_of
-from likely.portable.describe import Portable, portable, refuse_parts
+from likely.portable.describe import Portable, portable
 from likely.portable.writing import text_of
 from likely.sums import state
 
@@ -96,7 +96,6 @@ def export(
 
 
 def _written(model: Model, to: str, dialect: str | None, table: str | None, keep: Sequence[str]) -> str | bytes:
-    refuse_parts(model)
     form = portable(model)
     if form.target is None and to not in OF_DENSITIES:
         raise SettingError(

@@ -6,7 +6,8 @@ Brings a score to that, or says in a sentence why it cannot be. Knows kinds of t
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,12 @@ def flatten(portable: Portable, language: str) -> Flat:
         raise SettingError(
             f"The model refuses rows with levels that training did not have, and {language} cannot refuse a row. "
             "Learn it with unseen='skip' (--unseen skip)."
+        )
+    part = next((a for a in portable.attributes if a.part is not None), None)
+    if language == "PMML" and part is not None:
+        raise SettingError(
+            f"The model reads parts of dates, such as {shown(part.name)}, and PMML cannot say how they are found. Fit "
+            "it with --dates whole, or put the parts into the table as columns before you fit."
         )
     found = _flatten_score(portable.score, language)
     able = ABLE[language]
@@ -195,3 +202,29 @@ def _pattern(normal: shapes.MultivariateNormal, there: list[int]) -> Pattern:
         volume = 0.5 * len(there) * math.log(2 * math.pi) + log_root
         peak[c] = -(volume + sum(math.log(normal.deviation[c, k]) for k in there))
     return Pattern(weights, tuple(peak))
+
+
+@dataclass(frozen=True)
+class Calculated:
+    """A number of a graph, to calculate with by Python's own signs."""
+
+    name: str
+    operate: Callable[..., str]
+    """Adds an operator to the graph; the name of its result."""
+    constant: Callable[[int], str]
+
+    def _with(self, operator: str, other: Calculated | int) -> Calculated:
+        name = other.name if isinstance(other, Calculated) else self.constant(other)
+        return replace(self, name=self.operate(operator, self.name, name))
+
+    def __add__(self, other: Calculated | int) -> Calculated:
+        return self._with("Add", other)
+
+    def __sub__(self, other: Calculated | int) -> Calculated:
+        return self._with("Sub", other)
+
+    def __mul__(self, other: Calculated | int) -> Calculated:
+        return self._with("Mul", other)
+
+    def __truediv__(self, other: Calculated | int) -> Calculated:
+        return self._with("Div", other)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -14,9 +15,9 @@ from likely.machinery.arrays import Floats
 from likely.models import shapes
 from likely.models.shapes import Axis, PairTable, TreeSum
 from likely.portable.describe import Attribute, Portable, columns_of
-from likely.portable.languages.flatten import UNKNOWN_CELLS, Flat, flatten, patterns
+from likely.portable.languages.flatten import UNKNOWN_CELLS, Calculated, Flat, flatten, patterns
 from likely.portable.logs import TIE
-from likely.portable.reading import number_of
+from likely.portable.reading import MOST_SECONDS, date_part, number_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -301,6 +302,8 @@ class _Written:
         self.codes: dict[str, str] = {}
         self.numbers: dict[str, tuple[str, str]] = {}
         """For each number: the value, 0 where it is missing, and whether it is there; both (rows, 1)."""
+        self.dates: dict[str, tuple[str, str]] = {}
+        """For each date that has parts: the same."""
 
     def bytes(self) -> bytes:
         graph = self.graph
@@ -310,7 +313,7 @@ class _Written:
             self._read(attribute)
         if not inputs:
             raise SettingError("The model has no attributes, and a graph of ONNX needs an input. Use SQL or JSON.")
-        first = inputs[0].name
+        first = inputs[0].part_of or inputs[0].name
         # Every row begins with the constant: as many rows as the first input has.
         rows = graph.op("Shape", first, start=0, end=1)
         shape = graph.op("Concat", rows, graph.constant([self.size], np.int64), axis=0)
@@ -368,6 +371,9 @@ class _Written:
 
     def _read(self, attribute: Attribute) -> None:
         graph, name = self.graph, attribute.name
+        if attribute.part is not None:
+            self._read_part(attribute)
+            return
         if attribute.kind == "level" and not attribute.numeric:
             known, tokens = list(attribute.levels), [t for t in dict.fromkeys(("", *self.form.missing))]
             keys = [*known, *(t for t in tokens if t not in known)]
@@ -378,20 +384,43 @@ class _Written:
                 values_int64s=values, default_int64=len(known),
             )  # fmt: skip
             return
-        x = graph.input(name, False)
+        self._keep_number(attribute, *self._within(graph.input(name, False), MOST))
+
+    def _keep_number(self, attribute: Attribute, value: str, there: str) -> None:
+        self.numbers[attribute.name] = value, there
+        if attribute.kind == "level":
+            self.codes[attribute.name] = self._numeric_code(attribute, value, there)
+
+    def _within(self, x: str, most: float) -> tuple[str, str]:
+        """A number, 0 where it is missing or farther from 0; and whether it is there."""
+        graph = self.graph
         there = graph.op(
             "And",
-            graph.op("GreaterOrEqual", x, graph.constant(-MOST)),
-            graph.op("LessOrEqual", x, graph.constant(MOST)),
+            graph.op("GreaterOrEqual", x, graph.constant(-most)),
+            graph.op("LessOrEqual", x, graph.constant(most)),
         )
         for token in self.form.missing:
             gone = number_of(token)
             if math.isfinite(gone):
                 there = graph.op("And", there, graph.op("Not", graph.op("Equal", x, graph.constant(gone))))
-        value = graph.op("Where", there, x, graph.constant(0.0))
-        self.numbers[name] = value, there
-        if attribute.kind == "level":
-            self.codes[name] = self._numeric_code(attribute, value, there)
+        return graph.op("Where", there, x, graph.constant(0.0)), there
+
+    def _read_part(self, attribute: Attribute) -> None:
+        """A part of a date, by arithmetic on the seconds of the date."""
+        graph, date = self.graph, str(attribute.part_of)
+        if date not in self.dates:
+            self.dates[date] = self._within(date if date in self.numbers else graph.input(date, False), MOST_SECONDS)
+        seconds, there = self.dates[date]
+        start = Calculated(seconds, graph.op, lambda value: graph.constant(float(value)))
+        found = date_part(str(attribute.part), start, lambda x: replace(x, name=graph.op("Floor", x.name)))
+        if not attribute.names:
+            value, known = self._within(found.name, MOST)  # some numbers may stand for missing cells
+            self._keep_number(attribute, value, graph.op("And", there, known))
+            return
+        index, size = {level: k for k, level in enumerate(attribute.levels)}, len(attribute.levels)
+        places = [size + 1 if name in self.form.missing else index.get(name, size) for name in attribute.names]
+        code = graph.op("Gather", graph.constant(places, np.int64), graph.op("Cast", found.name, to=INT64))
+        self.codes[attribute.name] = graph.op("Where", there, code, graph.constant(size + 1, np.int64))
 
     def _numeric_code(self, attribute: Attribute, value: str, there: str) -> str:
         """The place of a level that is a number; one more where it is not known, two more where it is missing."""

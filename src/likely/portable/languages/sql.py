@@ -26,7 +26,7 @@ from likely.portable.languages.statements import (
     tree_texts,
 )
 from likely.portable.logs import TIE
-from likely.portable.reading import MISSING, UNSEEN
+from likely.portable.reading import MISSING, MOST_SECONDS, UNSEEN, date_part
 
 FAR = 700.0
 """Scores so far below the best one count as impossible: e**-700 is 1e-304."""
@@ -46,7 +46,7 @@ def _check(portable: Portable, dialect: str | None) -> None:
     known = sorted(d.value for d in sqlglot.Dialects if d.value)
     if dialect is not None and dialect not in known:
         raise SettingError(f"There is no dialect {shown(dialect)}. {nearest(dialect, known)}")
-    if dialect is None and any(a.kind == "date" for a in portable.attributes):
+    if dialect is None and any(a.kind == "date" or a.part is not None for a in portable.attributes):
         raise SettingError(
             "Databases have no common syntax for dates. Name the dialect (--dialect postgres, duckdb, sqlite …)."
         )
@@ -60,7 +60,7 @@ class _Select:
         self.prefix = "likely"
         while self.prefix in table.lower():
             self.prefix += "_"
-        self.keep = list(keep) or [a.name for a in portable.attributes]
+        self.keep = list(keep) or list(dict.fromkeys(a.part_of or a.name for a in portable.attributes))
         # What is learned from words alone is no part of what SQL can say.
         read = [a for a in portable.attributes if a.kind != "text"]
         self.place = {a.name: f"x{k}" for k, a in enumerate(read, 1)}
@@ -82,12 +82,18 @@ class _Select:
 
     def text(self) -> str:
         kept = [exp.alias_(sql.column(name), f"k{k}") for k, name in enumerate(self.keep, 1)]
-        cells = [
-            exp.alias_(sql.cell(self.form.attribute(name), self.form.missing, self.dialect), column)
-            for name, column in self.place.items()
-        ]
+        named = {column: self.form.attribute(name) for name, column in self.place.items()}
+        parts = {column: a for column, a in named.items() if a.part is not None}
+        dates = {a.part_of: a.date for a in parts.values()}
+        found = {column: a for column, a in named.items() if a.part is None}
+        found |= {f"d{k}": date for k, date in enumerate(dates.values(), 1)}
+        cells = [exp.alias_(sql.cell(a, self.form.missing, self.dialect), column) for column, a in found.items()]
         steps: list[tuple[str, list[Any]]] = [("cells", [*kept, *cells])]
         own = [exp.column(f"k{k}") for k, _ in enumerate(self.keep, 1)]
+        if parts:
+            steps += self._dates(
+                parts, {name: f"d{k}" for k, name in enumerate(dates, 1)}, [*own, *map(exp.column, found)]
+            )
         if self.axes or self.levels:
             read = [exp.column(name) for name in self.place.values()]
             codes = [exp.alias_(self._code(axis), name) for name, axis in self.axes.items()]
@@ -123,6 +129,34 @@ class _Select:
             shares.append(exp.alias_(case([(some.copy(), share)], number(0.0)), f"p{k}"))
         steps.append(("shares", [*own, *shares]))
         return self._written(steps, self._last(kept_names))
+
+    def _dates(
+        self, parts: dict[str, Attribute], dates: dict[str | None, str], passed: list[Any]
+    ) -> list[tuple[str, list[Any]]]:
+        """The steps that find parts of dates: each is a number beside what is there already."""
+        steps: list[tuple[str, list[Any]]] = []
+        known: dict[str, Any] = {}
+
+        def kept(value: Any) -> Any:
+            text = value.sql()
+            if text not in known:  # several parts begin alike
+                known[text] = exp.column(f"t{len(known)}")
+                steps.append((f"dates_{len(known)}", [*passed, exp.alias_(value, known[text].name)]))
+                passed.append(known[text])
+            return known[text].copy()
+
+        numbers = {}
+        for column, a in parts.items():
+            seconds = sql.finite(exp.column(dates[a.part_of]), most=MOST_SECONDS)
+            numbers[column] = date_part(str(a.part), seconds, lambda x: exp.Floor(this=x), kept)
+        named = {
+            column: case([
+                (exp.EQ(this=exp.paren(numbers[column].copy()), expression=exp.Literal.number(k)), sql.text(name))
+                for k, name in enumerate(a.names) if name not in self.form.missing
+            ]) if a.names else sql.finite(exp.paren(numbers[column]), self.form.missing)
+            for column, a in parts.items()
+        }  # fmt: skip
+        return [*steps, ("parts", [*passed, *(exp.alias_(value, column) for column, value in named.items())])]
 
     def _last(self, own: Sequence[exp.Expr]) -> list[exp.Expr]:
         """What the SELECT gives: kept columns, the first of the most probable classes, all probabilities."""

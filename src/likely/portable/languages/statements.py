@@ -106,8 +106,12 @@ def cell(attribute: Attribute, missing: tuple[str, ...], dialect: str | None) ->
         return case([(exp.Not(this=exp.In(this=trimmed, expressions=tokens)), value.copy())])
     if attribute.kind == "date":
         value = _seconds(value, dialect)
-    value = as_double(value)
-    condition: Any = exp.Between(this=value, low=number(-MOST), high=number(MOST))
+    return finite(as_double(value), missing)
+
+
+def finite(value: exp.Expr, missing: tuple[str, ...] = (), most: float = MOST) -> exp.Expr:
+    """A number; NULL where it is infinite, farther from 0 than `most`, or stands for a missing cell."""
+    condition: Any = exp.Between(this=value, low=number(-most), high=number(most))
     gone = [v for t in missing if math.isfinite(v := number_of(t))]
     if gone:
         strange = exp.Not(this=exp.In(this=value.copy(), expressions=[number(v) for v in gone]))

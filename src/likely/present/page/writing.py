@@ -242,7 +242,7 @@ def _naive_bayes(model: Model) -> Model | None:
 def _whatif_json(model: Model, note: str) -> str:
     form = portable(model)
     bits = {a.name: a.bits for a in attributes(model.summary)} if len(model.classes) > 1 else {}
-    own = [{"bits": round(bits.get(a.name, 0.0), 9), **_about(model, a)} for a in form.attributes]
+    own = [{"bits": round(bits.get(a.name, 0.0), 9), **_about(model, a), **_words(model, a)} for a in form.attributes]
     loss = model.loss or Loss.zero_one(model.classes)
     told = {
         "portable": form_of(form),
@@ -268,6 +268,14 @@ def _prior_before_powers(model: Model) -> list[float | str] | None:
     if not all(model.powers):
         return None  # the form lacks what is left out
     return plain(describer.log_prior)  # type: ignore[no-any-return]
+
+
+def _words(model: Model, attribute: Attribute) -> dict[str, Any]:
+    """Of a part of a date: what people say before and after its value."""
+    if attribute.part_of is None:
+        return {}
+    before, _, after = model.schema[attribute.name].words("\0", attribute.part_of).rpartition("\0")
+    return {"words": [before, after]}
 
 
 def _about(model: Model, attribute: Attribute) -> dict[str, Any]:

@@ -383,7 +383,8 @@ def _parse_with_unit(text: str, unit: str) -> float:
     return -float(digits) if negative else float(digits)
 
 
-# Parts of dates as cells of their own: weekday, month, day of the month, hour. Knows seconds since 1970, in UTC.
+# Parts of dates as cells of their own: weekday, month, day of the month and of the year, hour. Knows seconds since
+# 1970, in UTC.
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTHS = (
@@ -392,12 +393,19 @@ MONTHS = (
 )  # fmt: skip
 LEVELS: dict[str, tuple[str, ...]] = {"weekday": WEEKDAYS, "month": MONTHS}
 """Parts that have names; the others are numbers."""
-PARTS = ("weekday", "month", "day", "hour")
+PARTS = ("weekday", "month", "day", "day of year", "hour")
 _DAY = 86400
+_NOTHING = np.empty(0)
 
 
-def take_part(array: TextArray, part: str, missing: NDArray[np.uint64]) -> ArrowArray:
-    """A part of the date in each cell; null where there is none.
+MOST_SECONDS = 1e15
+"""Since 1970, to either side: numbers that are farther away are read as dates, but are on no day."""
+
+
+def take_part(
+    array: TextArray, part: str, missing: NDArray[np.uint64], gone: NDArray[np.float64] = _NOTHING
+) -> ArrowArray:
+    """A part of the date in each cell; null where there is none, or where its seconds are among those that are `gone`.
 
     >>> import pyarrow as pa
     >>> dates = pa.array(["1969-12-31 23:10", "2024-02-29", "soon"])
@@ -405,10 +413,11 @@ def take_part(array: TextArray, part: str, missing: NDArray[np.uint64]) -> Arrow
     ['Wednesday', 'Thursday', None]
     ['December', 'February', None]
     [31.0, 29.0, None]
+    [365.0, 60.0, None]
     [23.0, 0.0, None]
     """
     seconds, _ = parse_numbers(array, missing, dates=True)
-    known = np.isfinite(seconds)
+    known = (np.abs(seconds) <= MOST_SECONDS) & ~np.isin(seconds, gone)
     whole = np.floor(np.where(known, seconds, 0.0)).astype(np.int64)
     days = whole // _DAY
     if part == "weekday":
@@ -419,7 +428,8 @@ def take_part(array: TextArray, part: str, missing: NDArray[np.uint64]) -> Arrow
     months = dates.astype("datetime64[M]")
     if part == "month":
         return _names(months.astype(np.int64) % 12, known, MONTHS)
-    return _numbers((dates - months.astype("datetime64[D]")).astype(np.int64) + 1, known)
+    begin = months if part == "day" else dates.astype("datetime64[Y]")
+    return _numbers((dates - begin.astype("datetime64[D]")).astype(np.int64) + 1, known)
 
 
 def _names(codes: NDArray[np.int64], known: NDArray[np.bool_], names: tuple[str, ...]) -> ArrowArray:

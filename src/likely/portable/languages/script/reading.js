@@ -4,6 +4,7 @@
 export const MISSING = -1;
 export const UNSEEN = -2;
 
+const MOST_SECONDS = 1e15;
 const LONGEST_TOKEN = 64;
 const BLANKS = /^[\t-\r ]+|[\t-\r ]+$/g;
 // What Python's str.strip() takes off.
@@ -18,10 +19,41 @@ const trimmed = (text) => text.replace(BLANKS, "");
 export function cellsOf(portable, row) {
   const out = new Map();
   for (const attribute of portable.attributes) {
-    const value = row.has(attribute.name) ? row.get(attribute.name) : null;
+    let value = row.has(attribute.name) ? row.get(attribute.name) : null;
+    if ((value === null || value === undefined) && attribute.part) value = partOf(attribute, row, portable.missing);
     out.set(attribute.name, cellOf(attribute, value, portable.missing));
   }
   return out;
+}
+
+// A part of a date, from the column of the date; null where there is none.
+function partOf(attribute, row, missing) {
+  const seconds = cellOf({ kind: "date" }, row.has(attribute.part_of) ? row.get(attribute.part_of) : null, missing);
+  if (!(Math.abs(seconds) <= MOST_SECONDS)) return null;
+  const number = datePart(attribute.part, seconds);
+  return attribute.names.length ? attribute.names[number] : number;
+}
+
+// The dates of which parts are read: these follow from the date, and none of them changes alone.
+export const datesInParts = (portable) => new Set(portable.attributes.filter(({ part }) => part).map((a) => a.part_of));
+
+// The same as date_part of reading.py.
+export function datePart(part, seconds) {
+  const floor = Math.floor;
+  const second = floor(seconds);
+  const days = floor(second / 86400);
+  if (part === "hour") return floor((second - days * 86400) / 3600);
+  if (part === "weekday") return days + 3 - floor((days + 3) / 7) * 7;
+  const era = floor((days + 719468) / 146097);
+  const ofEra = days + 719468 - era * 146097;
+  const year = floor((ofEra - floor(ofEra / 1460) + floor(ofEra / 36524) - floor(ofEra / 146096)) / 365);
+  const ofYear = ofEra - year * 365 - floor(year / 4) + floor(year / 100);
+  const month = floor((ofYear * 5 + 2) / 153);
+  if (part === "day") return ofYear - floor((month * 153 + 2) / 5) + 1;
+  const nextYear = floor(month / 10);
+  if (part === "month") return month + 2 - nextYear * 12;
+  const before = year + era * 400 + nextYear - 1;
+  return days + 719163 - before * 365 - floor(before / 4) + floor(before / 100) - floor(before / 400);
 }
 
 export function cellOf(attribute, value, missing) {

@@ -1,7 +1,7 @@
 // The controls: one for each attribute, the strongest first. Knows elements and how values are spelled; no scores.
 
 import { byId, cut, make, marked, SLICE } from "./elements.js";
-import { cellOf, dateLabel, numberLabel, UNSEEN } from "./reading.js";
+import { cellOf, dateLabel, datesInParts, numberLabel, UNSEEN } from "./reading.js";
 import { drawResponse } from "./responses.js";
 
 const FEW = 12;
@@ -12,10 +12,13 @@ export const ANOTHER = "(another level)";
 export class Controls {
   constructor(portable, about, state, changed) {
     Object.assign(this, { portable, about, state, changed });
-    this.order = portable.attributes.map((_, k) => k).sort((a, b) => about[b].bits - about[a].bits || a - b);
+    // A date has one control, which sets its parts; it stands where the part that tells most would.
+    const told = (k) => Math.max(...about.map(({ bits }, j) => (j === k || portable.attributes[j].part_of === portable.attributes[k].name ? bits : 0)));
+    this.order = portable.attributes.map((_, k) => k).filter((k) => !portable.attributes[k].part);
+    this.order.sort((a, b) => told(b) - told(a) || a - b);
     this.made = new Map();
     this.touched = new Set();
-    this.many = portable.attributes.length > NOT_MANY;
+    this.many = this.order.length > NOT_MANY;
     this.all = !this.many;
     byId("w-filter").addEventListener("input", () => this.show());
     byId("w-more").addEventListener("click", () => {
@@ -32,7 +35,7 @@ export class Controls {
     const some = this.all || wanted ? passed : passed.filter((k, j) => j < FEW || this.touched.has(k));
     byId("w-fields").replaceChildren(...some.map((k) => this.control(k).box));
     byId("w-more").hidden = Boolean(wanted) || !this.many;
-    byId("w-more").textContent = this.all ? `Show the ${FEW} strongest` : `Show all ${attributes.length}`;
+    byId("w-more").textContent = this.all ? `Show the ${FEW} strongest` : `Show all ${this.order.length}`;
     byId("w-search").hidden = !this.many;
     byId("w-none").hidden = some.length > 0;
     for (const k of some) this.made.get(k).refresh();
@@ -108,17 +111,26 @@ function anotherLevel(attribute) {
 
 function numberControl(id, attribute, about, get, set, portable) {
   const isDate = attribute.kind === "date";
+  const inParts = isDate && datesInParts(portable).has(attribute.name);
+  const timed = portable.attributes.some((a) => a.part === "hour" && a.part_of === attribute.name);
   const { low, high } = about;
   const spelled = (x) => {
+    if (inParts) return dateLabel(Math.round(x / (timed ? 3600 : 86400)) * (timed ? 3600 : 86400));
     if (isDate) return dateLabel(high - low > 20 * 86400 ? Math.round(x / 86400) * 86400 : x);
     if (about.whole) return numberLabel(Math.round(x));
     const digits = Math.max(0, Math.min(100, 3 - Math.floor(Math.log10(high - low || 1))));
     return numberLabel(Number(digits > 15 ? x.toPrecision(4) : x.toFixed(digits)));
   };
   const box = make("input", {
-    id, type: "text", inputmode: isDate ? "text" : "decimal", autocomplete: "off", placeholder: "unknown",
-    "aria-describedby": `${id}-wrong`, oninput: () => set(box.value.trim() === "" ? null : box.value),
+    id, type: inParts ? (timed ? "datetime-local" : "date") : "text", inputmode: isDate ? "text" : "decimal", autocomplete: "off",
+    placeholder: "unknown", step: "1", "aria-describedby": `${id}-wrong`,
+    oninput: () => set(box.value.trim() === "" ? null : inParts ? box.value.replace("T", " ") : box.value),
   });
+  // A date as its control wants it.
+  const picked = (x) => {
+    const [day, time] = Number.isFinite(x) ? dateLabel(x).split(" ") : [""];
+    return timed && day ? `${day}T${time ?? "00:00:00"}` : day;
+  };
   const slider = make("input", {
     type: "range", min: 0, max: STEPS, step: 1, "aria-label": `${attribute.name}, from ${spelled(low)} to ${spelled(high)}`,
     oninput: () => {
@@ -138,7 +150,7 @@ function numberControl(id, attribute, about, get, set, portable) {
   const refresh = () => {
     const value = get();
     const x = cellOf(attribute, value, portable.missing);
-    if (document.activeElement !== box) box.value = value ?? "";
+    if (document.activeElement !== box) box.value = inParts ? picked(x) : value ?? "";
     unknown.checked = value === null;
     const known = Number.isFinite(x);
     const share = known ? (x - low) / (high - low || 1) : 0.5;
@@ -149,11 +161,12 @@ function numberControl(id, attribute, about, get, set, portable) {
     marked(box, bad);
     wrong.textContent = bad ? (isDate ? "no date: counts as unknown" : "no number: counts as unknown") : "";
   };
-  const response = make("div", { class: "w-answer" });
+  // A date moves all its parts: as it passes over days and hours, a curve would be all teeth.
+  const response = inParts ? null : make("div", { class: "w-answer" });
   const ends = make("div", { class: "w-ends", "aria-hidden": true }, make("span", {}, spelled(low)), make("span", {}, spelled(high)));
   const row = make("div", { class: "w-number" }, box, make("label", { class: "w-unknown" }, unknown, " unknown"));
   const field = make("div", { class: "w-field" }, heading(id, attribute), row);
-  if (high > low && Number.isFinite(high - low)) field.append(response, make("div", { class: "w-slide" }, slider), ends);
+  if (high > low && Number.isFinite(high - low)) field.append(response ?? "", make("div", { class: "w-slide" }, slider), ends);
   field.append(wrong);
   return { box: field, refresh, response };
 }

@@ -4,7 +4,7 @@
 import { unknownIn } from "./completion.js";
 import { binOf, byClass, codeOn } from "./jointly.js";
 import { added, logSum, TIE } from "./logs.js";
-import { dateLabel, MISSING, numberLabel, UNSEEN } from "./reading.js";
+import { dateLabel, datesInParts, MISSING, numberLabel, UNSEEN } from "./reading.js";
 import {
   chancesOf, partsOf, readBy, scoresBy, scoresOf, sumOf, termsOf,
 } from "./scoring.js";
@@ -343,7 +343,9 @@ function integralOf(values, edges, size, accuracy) {
 export function changesOf(portable, cells, loss, about) {
   const now = decided(chancesOf(scoresOf(portable, cells)), loss).action;
   const out = [];
+  const dated = datesInParts(portable);
   portable.attributes.forEach((attribute, k) => {
+    if (attribute.part || dated.has(attribute.name)) return;
     const cell = cells.get(attribute.name);
     const by = scoresBy(portable, cells, attribute.name);
     const action = (value) => decided(chancesOf(by(value)), loss).action;

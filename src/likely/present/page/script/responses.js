@@ -2,7 +2,7 @@
 // Knows scores and elements.
 
 import { byId, cut, draw, make, percent, SLICE } from "./elements.js";
-import { cellOf, dateLabel, numberLabel } from "./reading.js";
+import { cellOf, dateLabel, datesInParts, numberLabel } from "./reading.js";
 import { chancesOf, scoresBy } from "./scoring.js";
 
 const CURVE_POINTS = 81;
@@ -102,9 +102,9 @@ export class TwoNumbers {
   }
 
   drawable(k) {
-    const { kind } = this.portable.attributes[k];
+    const { kind, name, part } = this.portable.attributes[k];
     const { low, high } = this.about[k];
-    return (kind === "number" || kind === "date") && high > low && Number.isFinite(high - low);
+    return !part && !datesInParts(this.portable).has(name) && (kind === "number" || kind === "date") && high > low && Number.isFinite(high - low);
   }
 
   get pair() {

@@ -5,7 +5,7 @@ import { bits, byId, cut, figure, make, marked, percent, SLICE } from "./element
 import { changesOf, decided, dropBy, ledgerOf, logOdds, missingIn } from "./evidence.js";
 import { savable } from "./saving.js";
 import { linesOf, nomogram } from "./nomogram.js";
-import { cellsOf } from "./reading.js";
+import { cellsOf, numberLabel } from "./reading.js";
 import { TwoNumbers } from "./responses.js";
 import { chancesOf, revived, scoresOf, untempered } from "./scoring.js";
 import { commandOf, hashOf, pythonOf, stateIn } from "./sharing.js";
@@ -29,7 +29,7 @@ class WhatIf {
     this.page = page;
     this.state = {
       classes: this.portable.classes,
-      values: new Map(this.portable.attributes.map((a) => [a.name, null])),
+      values: new Map(this.portable.attributes.filter((a) => !a.part).map((a) => [a.name, null])),
       of: null,
       against: null,
       actions: told.actions,
@@ -77,7 +77,7 @@ class WhatIf {
   }
 
   typical(k) {
-    return this.portable.attributes.map((a, j) => [a.name, this.about[j].typical[k]]);
+    return this.portable.attributes.map((a, j) => [a.name, this.about[j].typical[k]]).filter(([name]) => this.state.values.has(name));
   }
 
   startFrom() {
@@ -270,8 +270,19 @@ class WhatIf {
   }
 
   valued(name) {
+    const k = this.portable.attributes.findIndex((a) => a.name === name && a.part);
+    if (k >= 0) return this.dated(k);
     const own = this.state.values.get(name);
     return own === undefined ? name : `${name || "(no name)"} = ${own ?? "unknown"}`;
+  }
+
+  // A part of a date in words: "when on Fridays".
+  dated(k) {
+    const { name, levels, kind } = this.portable.attributes[k];
+    const cell = this.cells.get(name);
+    const known = kind === "level" ? cell >= 0 : Number.isFinite(cell);
+    const [before, after] = this.about[k].words;
+    return known ? `${before}${kind === "level" ? levels[cell] : numberLabel(cell)}${after}` : `${name} = unknown`;
   }
 
   // What takes longer waits until one stops typing.
