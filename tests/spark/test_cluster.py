@@ -18,6 +18,7 @@ from spark.conftest import LIGHT, java
 from spark.rows import awkward
 
 import likely
+from likely.models.additive import boosting
 
 pyspark = pytest.importorskip("pyspark")
 HOME = Path(pyspark.__path__[0])
@@ -135,10 +136,10 @@ DRIVER = """
 """
 
 
-def drive(cluster: Cluster, folder: Path, out: Path, workers: int) -> subprocess.Popen[str]:
-    program = textwrap.dedent(DRIVER).replace("WORKERS", repr(str(workers)))
-    words = [sys.executable, "-c", program, cluster.address, str(folder), str(out)]
-    return subprocess.Popen(words, env=cluster.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+def drive(cluster: Cluster, folder: Path, out: Path, workers: int, words: str = DRIVER) -> subprocess.Popen[str]:
+    program = textwrap.dedent(words).replace("WORKERS", repr(str(workers)))
+    command = [sys.executable, "-c", program, cluster.address, str(folder), str(out)]
+    return subprocess.Popen(command, env=cluster.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
 
 @pytest.mark.long
@@ -147,11 +148,51 @@ def test_a_worker_that_dies_changes_nothing(cluster: Cluster, tmp_path: Path) ->
     folder.mkdir()
     for k in range(24):
         pq.write_table(table.slice(100 * k, 100), folder / f"{k:02}.parquet")
-    first, _ = cluster.worker(), cluster.worker()
+    first, second = cluster.worker(), cluster.worker()
     driver = drive(cluster, folder, tmp_path / "there.likely", 2)
     assert driver.stdout is not None and driver.stdout.readline() == "middle\n"  # some tasks are done, others not
     cluster.kill(first)
     said, _ = driver.communicate(timeout=240)
+    cluster.kill(second)
     assert driver.returncode == 0 and not said
     likely.fit(folder, "<y>", likely.NaiveBayes()).save(tmp_path / "here.likely")
+    assert (tmp_path / "there.likely").read_bytes() == (tmp_path / "here.likely").read_bytes()
+
+
+TOGETHER = """
+    def watch():
+        tracker, seen = spark.sparkContext.statusTracker(), 0
+        while seen < 60:
+            active = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+            seen = seen + 1 if any(i is not None and i.numTasks == i.numActiveTasks == 2 for i in active) else 0
+            time.sleep(0.05)
+        print("middle", flush=True)
+
+    from likely.models.additive import additive, boosting
+    from likely.spark import together
+    boosting.MOST_TRIED = additive.MOST_HOME = 300
+    together.LEAST_ROWS, together.PAUSE, together.PATIENCE = 500, 1.0, 4
+    threading.Thread(target=watch, daemon=True).start()
+    likely.spark.fit(folder, "<y>", likely.Additive("any", leaves=4, rounds=4), spark=spark).save(out)
+"""
+
+
+@pytest.mark.long
+def test_fewer_go_on_where_a_worker_is_lost_for_good(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, folder = awkward(2_400).drop(["who"]), tmp_path / "data"
+    folder.mkdir()
+    for k in range(3):
+        pq.write_table(table.slice(800 * k, 800), folder / f"{k:02}.parquet")
+    workers = [cluster.worker(), cluster.worker()]
+    head = DRIVER[: DRIVER.index("    def watch():")]
+    driver = drive(cluster, folder, tmp_path / "there.likely", 2, head + TOGETHER)
+    assert driver.stdout is not None and driver.stdout.readline() == "middle\n"
+    cluster.kill(workers[0])
+    said, _ = driver.communicate(timeout=300)
+    cluster.kill(workers[1])
+    assert driver.returncode == 0 and not said
+    monkeypatch.setattr(boosting, "MOST_TRIED", 300)
+    likely.fit(folder, "<y>", likely.Additive("any", leaves=4, rounds=4)).save(tmp_path / "here.likely")
     assert (tmp_path / "there.likely").read_bytes() == (tmp_path / "here.likely").read_bytes()

@@ -11,7 +11,9 @@ import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial, reduce
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -33,10 +35,13 @@ if TYPE_CHECKING:
 
     from likely.table.arrow import ArrowBatch
 
-LEAST_ROWS = 20_000
-"""Rows of a task at least: fewer are done with before others have been told of it."""
+LEAST_ROWS, MOST_PLACES = 250_000, 32
+"""Rows of a task at least, and tasks at most: each is told what every other says, so that four times as much goes
+through the driver where there are twice as many (benchmarks/together.py)."""
 DEALT = 1 << 18
 """Rows that are dealt at once."""
+PAUSE, PATIENCE = 5.0, 12
+"""Seconds after which it is asked whether all tasks can still run; they cannot where the answer is no so many times."""
 SHARES = 1 << 40
 """The weight of all rows, when it is asked whether they are still the same."""
 
@@ -47,7 +52,7 @@ def count_places(spark: Any, rows: int) -> int:
         context = spark.sparkContext
         if context.getConf().get("spark.dynamicAllocation.enabled", "false") == "true":
             return 0  # Spark has no barrier stages then
-        return max(min(_slots(context), rows // LEAST_ROWS), 1)
+        return max(min(_slots(context), rows // LEAST_ROWS, MOST_PLACES), 1)
     except Exception:  # Spark Connect keeps its slots to itself
         return 0
 
@@ -58,15 +63,55 @@ def _slots(context: Any) -> int:
 
 
 def work_together(spread: Spread, sweep: Sweep, summary: Summary, places: int) -> tuple[Any, ...]:
-    """What the places answer, added up."""
+    """What the places answer, added up: of any number of them the same. Where slots are lost for good, fewer work."""
     assert sweep.together is not None
     with failures(spread.title.name):
-        deal = Deal(sweep, summary, _keys(spread.spark, places))
-        dealt = spread.letters(deal, summary.schema.stored).repartition(places, "key")
-        job = packed((sweep.together, spread.title.name))
-        # Spark begins a barrier stage again that is followed by another stage, and gives up one that is the last.
-        found = check_letters(dealt.mapInArrow(partial(in_step, job), LETTER, barrier=True).repartition(1).collect())
+        while True:
+            deal = Deal(sweep, summary, _keys(spread.spark, places))
+            dealt = spread.letters(deal, summary.schema.stored).repartition(places, "key")
+            job = packed((sweep.together, spread.title.name))
+            # Spark begins a barrier stage again that is followed by another stage, and gives up one that is the last.
+            answers = dealt.mapInArrow(partial(in_step, job), LETTER, barrier=True).repartition(1)
+            with SlotWatch(spread.spark.sparkContext, places) as watch:
+                try:
+                    found = check_letters(answers.collect())
+                    break
+                except Exception:
+                    if not watch.slots:
+                        raise
+            places = watch.slots
     return reduce(plus_tuples, (unpacked(data) for _, _, data in found))
+
+
+class SlotWatch:
+    """Cancels a job whose tasks cannot all run any more: Spark would wait for them for ever."""
+
+    def __init__(self, context: Any, places: int) -> None:
+        self._context, self._places, self._tag = context, places, f"likely-{uuid4()}"
+        self._done = Event()
+        self._thread = Thread(target=self._watch, daemon=True)
+        self.slots = 0
+        """How many tasks can run, where the job was cancelled."""
+
+    def __enter__(self) -> SlotWatch:
+        self._context.addJobTag(self._tag)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *what: object) -> None:
+        self._done.set()
+        self._thread.join()
+        self._context.removeJobTag(self._tag)
+
+    def _watch(self) -> None:
+        missing = 0
+        while not self._done.wait(PAUSE):
+            slots = _slots(self._context)
+            missing = missing + 1 if 0 < slots < self._places else 0
+            if missing == PATIENCE:
+                self.slots = slots
+                self._context.cancelJobsWithTag(self._tag)
+                return
 
 
 def _keys(spark: Any, places: int) -> tuple[int, ...]:
