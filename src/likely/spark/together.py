@@ -67,7 +67,7 @@ def work_together(spread: Spread, sweep: Sweep, summary: Summary, places: int) -
     assert sweep.together is not None
     with failures(spread.title.name):
         while True:
-            deal = Deal(sweep, summary, _keys(spread.spark, places))
+            deal = DealRows(sweep, summary, _keys(spread.spark, places))
             dealt = spread.letters(deal, summary.schema.stored).repartition(places, "key")
             job = packed((sweep.together, spread.title.name))
             # Spark begins a barrier stage again that is followed by another stage, and gives up one that is the last.
@@ -127,7 +127,7 @@ def _keys(spark: Any, places: int) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class Deal:
+class DealRows:
     """What the rows of a part add to a sweep, dealt to places; each letter with the share of the weight in it."""
 
     sweep: Sweep

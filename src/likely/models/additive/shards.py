@@ -478,7 +478,7 @@ class SharedBoosting:
         mask[self._sample.codes[:, i]] = groups[1, coarse[i]]
         return i, j, mask
 
-    def _grow_tree(self, root: Longs, pair: tuple[int, int, Bytes] | None) -> _GrownTree | None:
+    def _grow_tree(self, root: Longs, pair: tuple[int, int, Bytes] | None) -> _TreeDraft | None:
         """A tree over the gradients of now, best leaf first; None where no part of the rows would gain."""
         recipe, room, attributes = self.recipe, self._room, _Attributes(self.recipe)
         offset = recipe.offset
@@ -495,7 +495,7 @@ class SharedBoosting:
                          room.left_sums, room.gains, room.masks, recipe.scores)  # fmt: skip
             if room.gains[0] < 0:
                 return None
-        tree, parted = _GrownTree(), 0
+        tree, parted = _TreeDraft(), 0
         by_waves = recipe.leaves > STRICT and attributes.are_free
         while len(tree.leaves) < recipe.leaves:
             # Leaves that may be parted, the best first, of equals that of the lowest number.
@@ -552,7 +552,7 @@ class SharedBoosting:
         threads = len(self._search_rooms) if len(sums) >= LEAST_CELLS else 1
         self._crew.each(search_some, range(threads)) if threads > 1 else search_some(0)
 
-    def _name_rows(self, grown: _GrownTree) -> tuple[TreeArrays, Floats, Longs]:
+    def _name_rows(self, grown: _TreeDraft) -> tuple[TreeArrays, Floats, Longs]:
         """The tree, the steps of its leaves by number, and what the rows here weigh in each leaf, in the order of
         nodes. Rows know their leaf from now on."""
         room, recipe, nodes = self._room, self.recipe, np.array(grown.leaves, np.int64)
@@ -570,7 +570,7 @@ class SharedBoosting:
         return tree, steps, cover[np.argsort(grown.leaf_of)]
 
 
-class _GrownTree:
+class _TreeDraft:
     """A tree that is being written, as `growing.GrownTree`: of each leaf its node there, and its node in the room."""
 
     def __init__(self) -> None:

@@ -147,12 +147,12 @@ class Choice:
     trial: Trial
     learners: tuple[Learner, ...]
     refused: tuple[str, ...]
-    judged: Judged | None = None
+    judged: JudgedRows | None = None
     """What candidates said of the held-out rows, for one more that joins them; in memory only."""
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class JudgedRows:
     """Held-out rows, and what candidates said of them."""
 
     said: Mapping[int, Floats]
@@ -249,7 +249,7 @@ def choose_members(
         one = attempt(lambda own: held.evidence(own, places), learner)
         if not isinstance(one, LikelyError):
             others[name] = one[0]
-    judged = Judged({h: found[h][0] for h in running}, start, rows, places, summary, others)
+    judged = JudgedRows({h: found[h][0] for h in running}, start, rows, places, summary, others)
     trial = _judge(judged)
     weights = np.zeros(len(candidates))
     weights[running] = trial.weights if trial.rows else 0.0
@@ -319,7 +319,7 @@ def _unjudged(parts: HeldOutParts) -> tuple[str, ...]:
     return (f"{which} not judged wholly: some of the time, all rows of the class were held out at once.",)
 
 
-def _judge(judged: Judged) -> Trial:
+def _judge(judged: JudgedRows) -> Trial:
     """Weights, and the answers of pools whose weights have not seen the rows."""
     evidence, start, rows, places = _stack(judged.said), judged.start, judged.rows, judged.places
     truth, weight = rows.group[places].astype(np.int64), rows.weight[places]
