@@ -58,7 +58,7 @@ BYTES_A_CELL, BYTES_A_ROW = 3, 80
 scores, gradients, hashes, weights, places."""
 LEAST_CODES = 4
 
-MOST_HOME = 5_000_000
+MOST_HOME = 20_000_000
 """Different rows up to which they are brought home as codes, by who has them elsewhere: boosting there takes longer, as
 machines wait for each other at every step."""
 
