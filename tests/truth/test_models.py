@@ -118,6 +118,14 @@ def _chosen(f: Fitted, count: str, members: str) -> bool:
     return True
 
 
+def _parts(f: Fitted, date: str, parts: str, before: str, after: str) -> bool:
+    """The model reads these parts, and what is announced of it is the lower log loss."""
+    assert {f"{date}: {part}" for part in re.split(", | and ", parts)} <= {*f.attributes}
+    assert f.model.held_out is not None
+    close(after, -f.model.held_out.score / math.log(2))
+    return number(before) > number(after)
+
+
 FIT: dict[str, Check] = {
     rf"m\.likely: {N} rows?(?: that weighs? {N})?, {N} class(?:es)?, {N} attributes?\.": _size,
     rf"On (?:{N} )?held-out rows: accuracy {P}, log loss {N} bits\.": _held_out,
@@ -132,6 +140,7 @@ FIT: dict[str, Check] = {
         share, 100 * f.copied / len(f.case.judged)
     ),
     rf"Chosen from {N} candidates on held-out rows, with evidence weights: (.*)\.": _chosen,
+    rf"Dates are also read in parts \('(.+)' by (.+)\): .+ lowered the log loss from {N} to {N} bits\.": _parts,
     r"TunedNaiveBayes\(.*\): Left out because they add nothing to the others: .*": lambda f: len(f.model.members) > 0,
 }
 
