@@ -11,16 +11,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STATED = {
-    "lines": 80_415,
-    "files": 317,
-    "classes": 641,
+    "lines": 82_199,
+    "files": 322,
+    "classes": 662,
     "class names with several meanings": 10,
     "classes derived from Model": 0,
     "files that name least_count": 3,
     "files that name OneRule": 3,
-    "tests that import inner modules": 97,
-    "words in docs": 79_460,
-    "decision records": 50,
+    "tests that import inner modules": 101,
+    "words in docs": 81_040,
+    "decision records": 52,
 }
 SLACK = 0.99
 """What has shrunk by more than this is stated anew."""

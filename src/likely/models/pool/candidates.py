@@ -22,6 +22,7 @@ from likely.models.neighbors.neighbors import Neighbors
 from likely.models.registry import LEARNERS, build_learner
 from likely.models.settings import declared, settings_of
 from likely.models.text_logistic.learner import TextLogistic, count_entries
+from likely.sums.columns.counts import Counts
 from likely.sums.contracts import State
 from likely.sums.state import require
 from likely.sums.summary import Summary
@@ -51,7 +52,9 @@ MOST_WORDS = 1 << 24
 ORDERS: dict[Effort, tuple[Any, ...]] = {"quick": (1, 2), "normal": (1, "any"), "best": (1, 2, 3, "any")}
 """Orders of additive models. Below LEAST_RACED rows, normal tries what best does: it takes a tenth of a second there,
 and tables of nothing but interactions of two or three (monk2, GAMETES) gain a tenth to four fifths of their log loss;
-above, 2 and 3 gain nothing beside 1 and any."""
+above, 2 and 3 gain nothing beside 1 and any, but for 2 where an attribute has many levels: pairs of them say what trees
+over all attributes have too few leaves for (100,000 flights by airports: log loss .454, with 2 .450)."""
+MANY_LEVELS = 100
 RIDGE = 3.0
 """Holds back the many columns of squares and bins."""
 ROWS_A_LEAF, MOST_LEAVES = 3_000, 256
@@ -145,6 +148,8 @@ def _family(summary: Summary, effort: Effort, purposes: Collection[Purpose]) -> 
     elif linked and len(numbers) > 1:
         out.append(NaiveBayes(blocks=(tuple(numbers),)))
     orders = ORDERS["best" if effort == "normal" and rows < LEAST_RACED else effort]
+    if effort == "normal" and rows >= LEAST_RACED and _has_many_levels(summary):
+        orders = (1, 2, "any")
     if effort != "quick" and rows <= MOST_NEAR:
         out.append(Forest())
     out += [Additive(order=order) for order in orders if order == "any" or order <= count]
@@ -156,6 +161,12 @@ def _family(summary: Summary, effort: Effort, purposes: Collection[Purpose]) -> 
         if rows <= MOST_NEAR:
             out += [Neighbors(k=k, pseudo_count=1.0) for k in (1, 3, 10, 30)]
     return out
+
+
+def _has_many_levels(summary: Summary) -> bool:
+    """Whether an attribute has so many levels that trees over all attributes part few of their rows by a pair."""
+    held = (summary.columns[c.name] for c in summary.schema.attributes)
+    return any(isinstance(own, Counts) and len(own.labels) > MANY_LEVELS for own in held)
 
 
 # Members of pools and mixtures: the learners that may be one.
