@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STATED = {
-    "lines": 82_199,
+    "lines": 82_210,
     "files": 322,
     "classes": 662,
     "class names with several meanings": 10,
@@ -19,7 +19,7 @@ STATED = {
     "files that name least_count": 3,
     "files that name OneRule": 3,
     "tests that import inner modules": 101,
-    "words in docs": 81_040,
+    "words in docs": 81_150,
     "decision records": 52,
 }
 SLACK = 0.99

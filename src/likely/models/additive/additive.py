@@ -268,7 +268,10 @@ class Additive(Settings):
         found = yield from self._find(coding, own.hashes)
         settled = replace(self, rounds=max(int(found.facts[FACTS[0]]), 1), stopping="never")
         model = settled._model(coding, found)
-        told = f"Learned from {found.rows:,} different rows; {len(held_out):,} others judged it."
+        told = (
+            f"Learned from {found.rows:,} rows that differ once numbers are cut into bins; {len(held_out):,} others "
+            "judged it, and are not learned from."
+        )
         said = model.log_joint(held_out.batch) - log_of(prior_quotients(coding.summary, "observed", 0.0))
         return replace(model, notes=(told, *model.notes)), said, settled
 

@@ -192,6 +192,8 @@ def _show_stopping(model: Model) -> tuple[Exhibit, ...]:
     shown_as = {"held_out_log_loss": ("held-out log loss, bits", 1 / math.log(2))}
     rows = []
     for name, value in model.facts.items():
+        if name != FACTS[0] and not model.facts[FACTS[1]]:
+            continue  # the rounds were given, so that no rows were held out
         title, scale = shown_as.get(name, (name.replace("_", " "), 1.0))
         rows.append((title, value * scale))
     return (Exhibit("How boosting stopped", ("what", "value"), tuple(rows)),)
