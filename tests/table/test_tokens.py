@@ -351,18 +351,25 @@ def test_chosen_words_are_found_at_once(choose: Callable[[], list[str]]) -> None
 
 
 def test_chosen_numbers_are_found_at_once() -> None:
-    """Doubles whose product with a known number has equal halves, or that differ in their highest bits alone."""
+    """Doubles whose product with a known number has equal halves, or that differ in their highest bits alone.
+
+    Multiples of a secret number are spread evenly by most secrets, by one in ten not quite: nobody can choose numbers
+    that are slow to find for most tables, so several tables are asked.
+    """
     draw = np.random.default_rng(3).integers(0, 2**32, 4000, dtype=np.uint64)
     inverse = np.uint64(pow(0x9E3779B97F4A7C15, -1, 2**64))
     halves = ((draw << np.uint64(32) | draw) * inverse).view(np.float64)
     for chosen in (halves[np.isfinite(halves)][:1500], 2.0 ** np.arange(-1000, 1000)):
-        numbers = Numbers(1)
-        numbers.update(chosen, np.zeros(len(chosen), np.int32))
-        assert numbers._index is not None
-        assert numbers._known == len(chosen)
-        used = np.flatnonzero(numbers._index >= 0)
-        homes = fold_products(numbers._keys[numbers._index[used]], numbers._secret[0])
-        assert distances(homes, used, len(numbers._index)) < 4
+        found = []
+        for _ in range(15):
+            numbers = Numbers(1)
+            numbers.update(chosen, np.zeros(len(chosen), np.int32))
+            assert numbers._index is not None
+            assert numbers._known == len(chosen)
+            used = np.flatnonzero(numbers._index >= 0)
+            homes = fold_products(numbers._keys[numbers._index[used]], numbers._secret[0])
+            found.append(distances(homes, used, len(numbers._index)))
+        assert np.median(found) < 4
 
 
 def test_tables_take_their_keys_to_another_process() -> None:
