@@ -19,7 +19,7 @@ STATED = {
     "files that name least_count": 3,
     "files that name OneRule": 3,
     "tests that import inner modules": 101,
-    "words in docs": 81_150,
+    "words in docs": 81_250,
     "decision records": 52,
 }
 SLACK = 0.99
