@@ -1,6 +1,9 @@
 """Boosting by blocks of rows is boosting in one loop, to the last bit, however rows are cut."""
 
+import gc
 import threading
+import time
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -144,3 +147,24 @@ def test_machines_that_exchange_sums_grow_the_same_trees(cuts, classes, weights,
             assert np.array_equal(getattr(first, name), getattr(sums.first, name))
     kept = np.concatenate([answer[3].hashes for answer in answers])
     assert np.array_equal(kept, replace(rows, most=1700).tallied().hashes)
+
+
+def test_threads_keep_nothing_alive(monkeypatch):
+    """Who has grown trees is gone when nobody asks for it any more, and so are its threads."""
+    monkeypatch.setattr(shards, "LEAST_ROWS", 500)
+    monkeypatch.setattr(shards, "FEW_ROWS", 0)
+    monkeypatch.setenv("LIKELY_THREADS", "2")
+    rng, before = np.random.default_rng(8), threading.active_count()
+    rows = made_rows(rng, 3000, [6, 9, 40, 3], 2, "one")
+    boosting = SharedBoosting(recipe_of(rng, [6, 9, 40, 3], 2, 4, 16), rows, None, units_of(rows.total, len(rows)))
+    boosting.grow(3)
+    assert threading.active_count() == before + 1
+    told = weakref.ref(boosting)
+    del boosting
+    gc.collect()
+    assert told() is None
+    for _ in range(200):
+        if threading.active_count() == before:
+            break
+        time.sleep(0.01)
+    assert threading.active_count() == before

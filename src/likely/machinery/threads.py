@@ -99,6 +99,7 @@ class Crew:
 def _do_tasks(tasks: SimpleQueue[Callable[[], None] | None]) -> None:
     while (task := tasks.get()) is not None:
         task()
+        del task  # while a thread waits it must keep nothing alive, the crew's owner above all
 
 
 # Which step of a long piece of work is being done, for whoever wants to be told. Knows nothing of tables or models.

@@ -290,23 +290,23 @@ class Additive(Settings):
         return found if isinstance(found, FoundTerms) else self.find_terms(coding, found.joined(), judges=judges)
 
     def find_terms(
-        self, coding: Coding, rows: CodedRows, exchange: Exchange | None = None, judges: Hashes | None = None
+        self, coding: Coding, rows: CodedRows, exchange: Exchange = ALONE, judges: Hashes | None = None
     ) -> FoundTerms:
         """Boost, take the trees apart, and find what knowing an attribute is worth; with machines that have other
         rows, through `exchange`. Rows with the hashes of `judges` say when to stop, and are not learned from."""
         recipe, given = self.prepared(coding)
         seen, search = with_base(rows, given, len(coding.summary.classes) == 2), self.stopping == "held-out"
-        if exchange is None and judges is None:
+        if exchange is ALONE and judges is None:
             trees, stopped = boost(recipe, seen, search)
         else:
             out = None if judges is None else np.isin(rows.hashes, judges)
-            trees, stopped = boost_many(recipe, seen, search, exchange or ALONE, out)
+            trees, stopped = boost_many(recipe, seen, search, exchange, out)
             rows = rows if out is None else rows.take(~out)
-        sums = RowSums(rows, exchange or ALONE)
+        sums = RowSums(rows, exchange)
         anova, first = self.terms_of(coding, trees, sums), sums.first
         finite = np.isfinite(log_of(prior_quotients(coding.summary, "observed", 0.0)))
         strengths = measure_terms(anova, coding.as_told(first.codes), first.weight, finite)
-        count = find_start(rows, exchange or ALONE)[1]
+        count = find_start(rows, exchange)[1]
         facts = dict(zip(FACTS, (float(stopped.rounds), stopped.weight, stopped.loss), strict=True))
         return FoundTerms(anova, facts, strengths, count, rows.dropped)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -77,7 +78,7 @@ class Recipe:
         """Whether attributes that speak together only are sought: trees of many leaves part rows by them unasked."""
         return self.order > 1 and self.leaves <= STRICT
 
-    @property
+    @cached_property
     def offset(self) -> Longs:
         """Where the codes of each attribute begin, all in a row; one more at the end."""
         return np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.int64)
