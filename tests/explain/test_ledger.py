@@ -73,7 +73,7 @@ def test_the_ledger_is_the_prediction(
     if of is None and model.predict(row) in (None, against):  # a row that no class can have is explained by the first
         against = None
     ledger = likely.explain(model, row, of=of, against=against)
-    assert ledger.additive == (name in ADDITIVE) or name in ("Auto", "Pool")  # which depends on what it kept
+    assert ledger.additive or name not in ADDITIVE
 
     posterior = model.posterior(row)
     assert list(ledger.posterior.values()) == posterior.matrix[0].tolist() and ledger.best == posterior.best
@@ -85,9 +85,8 @@ def test_the_ledger_is_the_prediction(
     total = np.zeros(len(model.classes))
     for entry in ledger.entries:
         total = total + np.array(list(entry.log_values.values()))
-    # Larger sets that know the same cells of a row share a line, which is rounded once more.
-    gathered = getattr(learner, "order", 1) not in (1, 2) or any(e.kind == "others" for e in ledger.entries)
-    if name in ("NaiveBayes", "Prior", "Additive") and not getattr(learner, "blocks", ()) and not gathered:
+    # What several attributes say is shared among them, which rounds once more.
+    if name in ("NaiveBayes", "Prior") and not getattr(learner, "blocks", ()):
         assert total.tobytes() == joint.tobytes()
     size = 1 + sum(abs(v) for e in ledger.entries for v in e.log_values.values() if math.isfinite(v))
     size += float(np.abs(joint[np.isfinite(joint)]).max(initial=0))  # what all classes share may be far larger
@@ -273,8 +272,8 @@ def test_names_with_equals_signs() -> None:
 
 @pytest.mark.parametrize("missing", ["skip", "level"])
 @pytest.mark.parametrize("order", [2, "any"])
-def test_pairs_and_sets_speak_of_what_is_known(order: Any, missing: Any) -> None:
-    """No line for a pair of which one is unknown; one line for all sets that know the same cells; all adds up."""
+def test_only_what_is_known_has_a_share(order: Any, missing: Any) -> None:
+    """One line for each attribute, whatever it says together with others; what is unknown has no share of pairs."""
     rng = np.random.default_rng(4)
     a, b, c = (rng.integers(0, 3, 600) for _ in range(3))
     gone = rng.random(600) < 0.2
@@ -285,10 +284,10 @@ def test_pairs_and_sets_speak_of_what_is_known(order: Any, missing: Any) -> None
     for row in ({"b": "v1"}, {"a": "v2", "b": "v1"}, {"b": "v1", "c": "never"}, {"a": "v0", "b": "v2", "c": "v1"}, {}):
         ledger = likely.explain(model, row)
         assert sum(e.log_ratio or 0.0 for e in ledger.entries) == pytest.approx(ledger.log_odds, abs=1e-12)
-        said = [e.cell if e.kind == "block" else e.name for e in ledger.entries]
-        assert len(said) == len(set(said))
+        assert [e.name for e in ledger.entries] == ["", "a", "b", "c"]
         known = {n for n in row if row[n] != "never"} | ({"a"} if missing == "level" else set())
+        assert {e.name for e in ledger.entries[1:] if not e.silent} <= known
         for entry in ledger.entries:
-            if entry.kind == "block":
-                assert {piece.split("=")[0].split()[0] for piece in (entry.cell or "").split(", ")} <= known
-        assert ("a missing" in str(said)) == (missing == "level" and "a" not in row and bool(row))
+            parts = [p.log_ratio or 0.0 for p in entry.parts]
+            assert not parts or sum(parts) == pytest.approx(entry.log_ratio, abs=1e-12)
+            assert len({p.name for p in entry.parts}) == len(parts)

@@ -43,7 +43,20 @@ LEDGER = """([portable, rows]) => {
 }"""
 
 
-def test_a_forest_is_told_by_attribute_as_explain_tells_it(watched: Any) -> None:
+LEARNERS = {
+    "forest": likely.Forest(trees=9),
+    "pool": likely.Pool((likely.Additive(order=3, rounds=20), likely.Forest(trees=9)), weights=(0.5, 0.6)),
+    "pairs": likely.Additive(order=2, rounds=30),
+    "default": None,
+    "joint table": likely.NaiveBayes(blocks=((SKY, "other"),)),
+    "full": likely.FullBayes(),
+    "linear": likely.LinearDiscriminant(),
+    "mixture": likely.Mixture(("NaiveBayes", "Prior"), weights=(0.7, 0.3)),
+}
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_the_page_tells_evidence_by_attribute_as_explain_does(watched: Any, name: str) -> None:
     from likely.present.page.writing import bundle
 
     watched.tab.goto("about:blank")
@@ -51,20 +64,30 @@ def test_a_forest_is_told_by_attribute_as_explain_tells_it(watched: Any) -> None
         content=bundle() + "globalThis.likelyScript = { cellsOf, revived, ledgerOf };", type="module"
     )
     watched.tab.wait_for_function("globalThis.likelyScript")
-    forest = likely.Forest(trees=9)
-    for learner in (forest, likely.Pool((likely.Additive(order=3, rounds=20), forest), weights=(0.5, 0.6))):
-        for classes in (2, 3):
-            model = likely.fit(training(classes), TARGET, learner, types=TYPES)
-            rows = [{SKY: "sun", COUNT: 1.0, WIND: 11.5, "z": 2.0}, {SKY: "true", WIND: 4.0}, {}]
-            found = watched.tab.evaluate(LEDGER, [text_of(portable(model)), rows])
-            for row, entries in zip(rows, found, strict=True):
-                said = likely.explain(model, row, of=model.classes[1], against=model.classes[0]).entries
-                wanted = {(e.name or None): e.log_ratio for e in said if e.kind in ("prior", "value", "others")}
-                told_ = {entry["name"]: entry["ratio"] for entry in entries}
-                for name, ratio in wanted.items():
-                    assert told_.get(name, 0.0) == pytest.approx(ratio, abs=1e-12), (row, name)
-                if learner is forest:
-                    assert set(told_) <= set(wanted)
+    for classes in (2, 3):
+        table = {**training(classes)}
+        table["other"] = table[SKY][5:] + table[SKY][:5]
+        types = {**TYPES, "other": "nominal"}
+        if name in ("full", "linear"):  # which take numbers alone
+            types = {n: kind for n, kind in types.items() if n not in (SKY, COUNT, "other")}
+            table = {n: column for n, column in table.items() if n not in (SKY, COUNT, "other")}
+        model = likely.fit(table, TARGET, LEARNERS[name], types=types)
+        whole: dict[str, Any] = {SKY: "sun", COUNT: 1.0, WIND: 11.5, "z": 2.0, "other": "rain"}
+        asked = [whole, {SKY: "sun", WIND: 4.0}, {}]
+        rows = [{n: v for n, v in row.items() if n in table} for row in asked]
+        found = watched.tab.evaluate(LEDGER, [text_of(portable(model)), rows])
+        for row, entries in zip(rows, found, strict=True):
+            said = likely.explain(model, row, of=model.classes[1], against=model.classes[0]).entries
+            wanted = {(e.name or None): e for e in said if e.kind in ("prior", "value")}
+            assert wanted
+            told = {entry["name"]: entry for entry in entries}
+            assert {*told} <= {*wanted}
+            for one, entry in wanted.items():
+                ratio = told[one]["ratio"] if one in told else 0.0
+                assert ratio == pytest.approx(entry.log_ratio, abs=1e-9), (row, one)
+                parts = {p["name"]: p["ratio"] for p in told[one]["parts"]} if one in told else {}
+                shares = {p.name: p.log_ratio for p in entry.parts if p.kind == "share"}
+                assert parts == pytest.approx(shares, abs=1e-9)
 
 
 CHANGES = """([portable, rows]) => {
@@ -118,5 +141,8 @@ def test_the_page_of_a_large_sum_of_terms_is_small_and_alive(watched: Any, tmp_p
     row = {name: value for name, value in typical.items() if value is not None}
     shown = watched.tab.locator("#whatif").inner_text()
     assert f"{100 * model.posterior(row).matrix[0].max():.1f}\xa0%" in shown
-    assert "capital-gain" in shown and " × " in shown
+    assert "capital-gain" in shown and " × " not in shown.split("Why")[1] and "others together" in shown
+    watched.tab.locator('#w-ledger [data-opens="others"]').click()
+    watched.tab.locator('#w-ledger tr[data-name="age"] .w-open').click()
+    assert watched.tab.locator("#w-ledger .w-word").first.inner_text().startswith(("by itself", "with "))
     watched.is_quiet()

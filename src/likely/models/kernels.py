@@ -302,7 +302,7 @@ def add_trees(
                 out[at, i, k] += room[k]
 
 
-@kernel("i4[][], i4[], i4[], i4[], u1[][], f8[][], f8[][][]")
+@kernel("i4[][], i4[], i4[], i4[], u1[][], f8[][], i8, i4[], f8[][][]")
 def share_trees(
     codes: Ints,
     roots: Ints,
@@ -310,18 +310,35 @@ def share_trees(
     below: Ints,
     left: NDArray[np.uint8],
     values: Floats,
+    most: int,
+    path: Ints,
     out: Floats,
 ) -> None:
-    """out[i, j] += what row i's way down each tree changes at the nodes that axis j parts; it ends as in add_trees."""
+    """out[i, j] += the share of axis j in what row i's way down each tree changes; it ends as in add_trees.
+
+    A step down a tree is taken only where every axis that parted the nodes so far is known: in the game in which
+    axes become known they share equally what the step changes, their Shapley value. `path` is room for axes of a way;
+    steps that more than `most` axes share are left out.
+    """
     for i in range(np.uint64(codes.shape[0])):
         for t in range(roots.size):
-            n = np.uint64(roots[t])
+            n, count = np.uint64(roots[t]), np.uint64(0)
             while axis[n] >= 0:
-                j = np.uint64(axis[n])
-                c = codes[i, j]
+                j = axis[n]
+                c = codes[i, np.uint64(j)]
                 if c < 0:
                     break
+                known = False
+                for m in range(count):
+                    known = known or path[m] == j
+                if not known:
+                    if count >= most:
+                        break
+                    path[count] = j
+                    count += np.uint64(1)
                 to = np.uint64(below[n]) + (np.uint64(0) if left[n, np.uint64(c)] else np.uint64(1))
                 for k in range(out.shape[2]):
-                    out[i, j, k] += values[to, k] - values[n, k]
+                    each = (values[to, k] - values[n, k]) / count
+                    for m in range(count):
+                        out[i, np.uint64(path[m]), k] += each
                 n = to

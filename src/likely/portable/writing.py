@@ -221,7 +221,6 @@ def _term(term: Any) -> Form:
                 below=term.below,
                 turns=[term.turns(node) for node in range(len(term.axis))],
                 values=columns_of(term),
-                **({"apart": True} if term.apart else {}),
             )
     raise AssertionError(term)
 

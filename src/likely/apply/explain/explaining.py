@@ -33,6 +33,8 @@ from likely.table.labels import label
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+FOLDED = "So each line is what the value adds to the answer when it becomes known, the mean over all orders."
+
 
 def explain(
     model: Model,
@@ -92,7 +94,7 @@ def explained(
         posterior=dict(zip(model.classes, posterior.matrix[0].tolist(), strict=True)),
         best=None if posterior.undefined[0] else model.classes[int(posterior.codes[0])],
         proper=model.proper,
-        additive=told is None,
+        additive=not any(piece.kind == "all" for piece in pieces),
         unit=unit,
         order=order,
         remarks=tuple(_remarks(model, row, posterior, entries, told)),
@@ -152,7 +154,8 @@ def _remarks(
     undefined = bool(posterior.undefined[0])
     chances = dict(zip(model.classes, posterior.matrix[0].tolist(), strict=True))
     tie = "" if undefined else tie_text(chances, "are equally probable" if model.proper else "have equal scores")
-    out = [text for text in (tie, told) if text]
+    folded = bool(told) and all(entry.kind != "all" for entry in entries)
+    out = [text for text in (tie, f"{told} {FOLDED}" if folded else told) if text]
     learner = type(model.learner).__name__
     if not model.proper:
         out.append(f"{learner} outputs scores, not probabilities: the odds compare scores.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from likely.apply.explain.pieces import Kind, Span
+from likely.apply.explain.pieces import AVERAGED, Kind, Span
 from likely.apply.explain.row import State
 from likely.errors import shown
 from likely.machinery.text_files import html_table
@@ -144,7 +144,7 @@ def power_of_ten(log: float) -> str:
 Order = Literal["size", "schema"]
 REST = "rest"
 """Against all other classes together."""
-MOST = 20
+MOST = 7
 """So many pieces of evidence are written out, those that weigh most; the rest are added up."""
 MOST_PARTS = 8
 WIDEST = 12
@@ -349,7 +349,7 @@ def heading(entry: Entry) -> str:
         if entry.words:
             return entry.words
         return clean(entry.name) if entry.state == "missing" else f"{clean(entry.name)}={clean(entry.cell)}"
-    names = {"prior": "before any value", "all": "all values together", "rest": "the rest", "others": entry.name}
+    names = {"prior": "before any value", "all": "all values together", "rest": "the rest"}
     return names.get(entry.kind) or clean(entry.name)
 
 
@@ -367,8 +367,9 @@ def saying(ledger: Ledger, entry: Entry) -> str:
     log, state = entry.log_ratio, _STATES.get(entry.state, "")
     if entry.silent:
         # A note says why a value is silent; without one, only what is not known is left out.
-        how = "averaged over" if any(e.kind == "others" for e in ledger.entries) else "left out"
-        return entry.note or (f"{state}: {how}" if state else "says nothing")
+        if state and entry.note:
+            return f"{state}: {entry.note}"
+        return entry.note or (f"{state}: left out" if state else "says nothing")
     if log is None:
         what = f"impossible for {of} and for {other}" if ledger.proper else "no class wins"
     elif math.isinf(log):
@@ -438,7 +439,8 @@ def lines(ledger: Ledger, everything: bool = False) -> list[tuple[str, ...]]:
         left, right = ("", bar) if log is None or log >= 0 else (bar, "")
         told = "" if entry.silent else amount(ledger, log)
         out: list[tuple[str, ...]] = [(indent + heading(entry), told, left, right, saying(ledger, entry))]
-        parts = sorted(entry.parts, key=lambda p: -math.inf if p.log_ratio is None else -abs(p.log_ratio))
+        told_parts = [p for p in entry.parts if everything or p.kind != "share"]
+        parts = sorted(told_parts, key=lambda p: -math.inf if p.log_ratio is None else -abs(p.log_ratio))
         for part in parts if everything else parts[:MOST_PARTS]:
             out += line(part, indent + "  ")
         if not everything and len(parts) > MOST_PARTS:
@@ -449,7 +451,7 @@ def lines(ledger: Ledger, everything: bool = False) -> list[tuple[str, ...]]:
     rows = [row for entry in shown_entries for row in line(entry)]
     if hidden:
         rest = sum_ratios([e.log_ratio for e in hidden])
-        rows.append((f"… {len(hidden)} more values", amount(ledger, rest), "", "", "smaller ones, added up"))
+        rows.append((f"{len(hidden)} others together", amount(ledger, rest), "", "", "each says less"))
     log = ledger.log_odds
     if log is None:
         total = f"impossible for {of} and for {other}" if ledger.proper else "no class wins"
@@ -468,9 +470,11 @@ def _split(ledger: Ledger, everything: bool) -> tuple[list[Entry], list[Entry]]:
     if everything:
         return list(ledger.ordered), []
     told = [e for e in ledger.ordered if not _unknown(e)]
-    if len(told) <= MOST + 2:  # not worth a line that says how many more there are
+    values = [e for e in told if e.kind != "prior"]
+    if len(values) <= MOST + 1:  # not worth a line that says how many more there are
         return told, []
-    kept = {id(e) for e in sorted(told, key=lambda e: -math.inf if e.log_ratio is None else -abs(e.log_ratio))[:MOST]}
+    order = sorted(values, key=lambda e: -math.inf if e.log_ratio is None else -abs(e.log_ratio))
+    kept = {id(e) for e in [*order[:MOST], *(e for e in told if e.kind == "prior")]}
     return [e for e in told if id(e) in kept], [e for e in told if id(e) not in kept]
 
 
@@ -485,7 +489,7 @@ def remarks(ledger: Ledger, everything: bool = False) -> tuple[str, ...]:
     if unknown and not everything:
         listed = ", ".join(clean(n) for n in unknown[:8])
         more = f" and {len(unknown) - 8} more" if len(unknown) > 8 else ""
-        averaged = any(e.kind == "others" for e in ledger.entries)
+        averaged = any(e.note == AVERAGED for e in ledger.entries)
         how = "averaged over what they may be, given the known" if averaged else "left out"
         out.insert(0, f"Unknown, so {how}: {listed}{more}.")
     return tuple(out)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
@@ -13,11 +13,13 @@ import numpy as np
 
 from likely.apply.explain.row import QueryRow, State
 from likely.errors import SettingError, shown
-from likely.machinery.arrays import Floats
+from likely.machinery.arrays import Bools, Floats
+from likely.machinery.words import clean
 from likely.models.contracts import Model
-from likely.models.shapes import Axis, Column, Curve, Graph, Opaque, PairTable, TreeSum, WordWeights, graph_of
-from likely.models.shapes.lines import Line, Work
-from likely.models.shapes.references import OTHERS
+from likely.models.shapes import Column, Graph, WordWeights, graph_of
+from likely.models.shapes.folding import OTHERS, fold_lines, hide_cells, share_game
+from likely.models.shapes.lines import Line
+from likely.models.shapes.score import log_posterior
 from likely.table.words import Tokens
 
 # A text with its words marked: where each word stands in it, and what it says. Knows one text; no model, no
@@ -174,8 +176,12 @@ def _stretches(text: str, window: Span, marks: Sequence[tuple[int, int, float]])
 
 # The score of a row taken apart: a piece for the prior and for each attribute or block, words of texts as parts.
 
-Kind = Literal["prior", "value", "block", "all", "part", "rest", "others"]
-"""others: what unknown cells would probably say, given the known ones."""
+Kind = Literal["prior", "value", "block", "all", "part", "share", "rest"]
+"""block: what a member of a pool says of all values together; part: a piece of a value, such as a word; share:
+what an attribute says by itself, or has of what several say together."""
+AVERAGED = "averaged over"
+"""What is said of an unknown cell where the answer is the mean over what it may hold."""
+MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -194,106 +200,95 @@ class EvidencePiece:
 
 
 def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[EvidencePiece], str | None]:
-    """The terms of a row, and the sentence why they are not one for each attribute, where they are not."""
+    """What each attribute says of a row, folded: its own term and its share of all that several say together. And the
+    sentence why that cannot be told, where it cannot."""
     try:
         terms = model.terms(row.batch)
     except SettingError as error:
-        return _whole(model, joint), str(error)
+        return _of_answers(model, row) or _whole(model, joint), str(error)
+    if terms.averaged:
+        return _of_answers(model, row), None
     array, graph = terms.array[0], graph_of(model.score)
-    by_attribute: dict[str, EvidencePiece] = {}
-    together: dict[tuple[str, ...], Floats] = {}
-    wholes: list[EvidencePiece] = []
-    in_sets: set[str] = set()
-    in_blocks: set[str] = set()
-    alone = _alone(model, row, terms.lines)
-    averaged, moved = terms.averaged, np.zeros(array.shape[1])
-    for k, (line, logs) in enumerate(zip(terms.lines, array[1:], strict=False)):
-        if not line.parts:
-            wholes.append(EvidencePiece(OTHERS, "others", logs - moved))
-            continue
-        name, term = line.name, line.parts[-1].term
-        if isinstance(term, WordWeights):
-            by_attribute[name] = _of_text([(part.term, part.power) for part in line.parts], logs, row)
-        elif isinstance(term, (PairTable, TreeSum)) and line.parts[-1].share is None:
-            # What several say beyond what each says by itself.
-            in_sets.update(term.names)
-            if averaged and any(row.states[name] != "known" for name in term.names):
-                for one in term.names:  # what they say is in the line of others, but for what is said of one alone
-                    share = alone.get((k, one))
-                    if share is not None and share.any():
-                        together[(one,)] = together[(one,)] + share if (one,) in together else share
-                        moved = moved + share
-                continue
-            known = tuple(axis.name for axis in term.axes if _has_code(axis, row.states[axis.name]))
-            for one in known if len(known) > 1 else ():  # what it says of one alone belongs to that one
-                share = alone.get((k, one))
-                if share is not None and share.any():
-                    together[(one,)] = together[(one,)] + share if (one,) in together else share
-                    logs = logs - share
-            if known:  # a larger set may still speak of those that are known
-                together[known] = together[known] + logs if known in together else logs
-        elif isinstance(term, Opaque):  # a member of a pool that takes all values together
-            wholes += [EvidencePiece(name, "block", logs)] if logs.any() else []
-        elif line.parts[-1].share is not None or isinstance(term, (Column, Curve)):
-            by_attribute[name] = _of_value(line, logs, row, _note(graph, name, row, logs))
-        elif model.factored:
-            by_attribute.update(dict.fromkeys(term.names, _of_block(name, term.names, logs, row)))
-        else:  # that of a member of a pool
-            in_blocks.update(term.names)
-            wholes.append(_of_block(name, term.names, logs, row))
-    for (name, *others), logs in together.items():
-        if not others and name in by_attribute:
-            by_attribute[name] = replace(by_attribute[name], logs=by_attribute[name].logs + logs)
-        elif not others and logs.any():
-            by_attribute[name] = EvidencePiece(name, "value", logs, row.cells.get(name), row.states[name])
+    shares, whole = fold_lines(terms, row.batch)
+    lines = {line.name: line for line in terms.lines}
+    by_attribute: dict[str, dict[tuple[str, ...], Floats]] = {}
+    for share in shares:
+        own = by_attribute.setdefault(share.name, {})
+        own[share.together] = own.get(share.together, 0.0) + share.logs[0]
     pieces = [EvidencePiece("", "prior", array[0])]
     for column in model.schema.attributes:
-        if column.name in in_blocks and column.name not in by_attribute:
-            continue  # what it says is in the line of its block
-        piece = by_attribute.get(column.name) or _of_silent(column.name, column.name in in_sets, row, array[0])
-        if not any(piece is p for p in pieces):  # a block stands where its first attribute does
-            pieces.append(piece)
-    # Of a pair of which one is unknown nothing is left; it has no line.
-    pieces += [_of_set(names, logs, row) for names, logs in together.items() if len(names) > 1]
-    pieces += wholes
+        found, line = by_attribute.get(column.name), lines.get(column.name)
+        if found is None:
+            pieces.append(_of_silent(column.name, row, array[0]))
+        elif line is not None and isinstance(line.parts[-1].term, WordWeights):
+            pieces.append(_of_text([(part.term, part.power) for part in line.parts], found[()], row))
+        else:
+            pieces.append(_of_value(column.name, found, line, row, graph))
+    for k in whole:  # members of a pool that take all values together
+        if array[1 + k].any():
+            pieces.append(EvidencePiece(terms.lines[k].name, "block", array[1 + k]))
     # What normalises scores, or a density that all classes share, is the same for all: it is no evidence.
     if terms.last == "rounding" and _differs(array):
         pieces.append(EvidencePiece("", "rest", array[-1]))
     return pieces, None
 
 
-def _alone(model: Model, row: QueryRow, lines: Sequence[Line]) -> dict[tuple[int, str], Floats]:
-    """What each larger set says of each of its attributes alone, against knowing none: by line and attribute."""
-    larger = {
-        k: line
-        for k, line in enumerate(lines)
-        if line.parts and line.parts[-1].share is None and isinstance(line.parts[-1].term, TreeSum)
-    }
-    in_sets = {name for line in larger.values() for name in line.parts[-1].term.names}
-    names = [name for name in row.states if name in in_sets and row.cells.get(name) is not None]
-    if not names:
-        return {}
-    cells = {name: [row.cells[name] if name == other else None for other in (*names, None)] for name in names}
-    (batch,) = model.batches(cells)
-    work, out = Work(batch), {}
-    for k, line in larger.items():
-        logs = np.zeros((1, batch.rows, len(model.classes)))
-        line.add_apart(work, logs)
-        for place, name in enumerate(names):
-            if name in line.parts[-1].term.names:
-                out[k, name] = logs[0, place] - logs[0, -1]
-    return out
+def _of_answers(model: Model, row: QueryRow) -> list[EvidencePiece]:
+    """What each known value adds to the answer when it becomes known, the mean over all orders of becoming known: where
+    unknown cells are averaged over, or scores are no sum. Nothing where no answer can be given to a part of the row."""
+    names = [column.name for column in model.schema.attributes if row.states[column.name] == "known"]
+    hidden = [column.name for column in model.schema.attributes if row.states[column.name] != "known"]
+    if not model.proper or model.shape() is None:
+        return []
+    blank = hide_cells(row.batch, hidden, np.zeros((1, len(hidden)), np.bool_))
+
+    def ask(known: Bools) -> Floats:
+        return log_posterior(model.log_joint(hide_cells(blank, names, known)))[:, None]
+
+    prior = ask(np.zeros((1, len(names)), np.bool_))[0, 0]
+    if not np.isfinite(prior).all():
+        return []
+    said = dict(zip(names, share_game(len(names), ask)[:, 0], strict=True))
+    silent = np.zeros_like(prior)
+    each = [
+        EvidencePiece(n, "value", said.get(n, silent), row.cells.get(n), row.states[n], "" if n in said else AVERAGED)
+        for n in row.states
+    ]
+    return [EvidencePiece("", "prior", prior), *each]
 
 
-def _has_code(axis: Axis, state: State) -> bool:
-    """Whether a cell says something: it is known, or being missing is evidence."""
-    return state == "known" or (state != "unseen" and axis.missing >= 0)
+def _of_value(
+    name: str, found: Mapping[tuple[str, ...], Floats], line: Line | None, row: QueryRow, graph: Graph | None
+) -> EvidencePiece:
+    """An attribute with what it says by itself and together with others, or with the parts of its value."""
+    logs = np.sum(list(found.values()), axis=0)
+    told = {together: own for together, own in found.items() if own.any()}
+    parts: tuple[EvidencePiece, ...] = ()
+    note = _note(graph, name, row, logs)
+    if len(told) > 1:
+        parts = tuple(EvidencePiece(_with(together), "share", own) for together, own in told.items())
+    elif told and (together := next(iter(told))):
+        note = note or f"taken together with {_listed(together)}"
+    elif line is not None:
+        (*others, last), cells = line.parts, row.batch.cells[name]
+        labels, each = (not others and isinstance(last.term, Column) and last.term.parts(cells)) or ((), ())
+        parts = tuple(
+            EvidencePiece(str(t), "part", last.power * np.asarray(v)) for t, v in zip(labels, each, strict=True)
+        )
+    return EvidencePiece(name, "value", logs, row.cells.get(name), row.states[name], note, parts)
 
 
-def _of_set(names: tuple[str, ...], logs: Floats, row: QueryRow) -> EvidencePiece:
-    """What several attributes say beyond what each says by itself."""
-    cells = (row.told(n) if row.states[n] == "known" else f"{n} missing" for n in names)
-    return EvidencePiece(" × ".join(names), "block", logs, ", ".join(cells))
+def _with(together: tuple[str, ...]) -> str:
+    """What a share is called."""
+    return f"with {_listed(together)}" if together else "by itself"
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    """Some names, and how many more."""
+    if names == (OTHERS,):
+        return "others"
+    told = [clean(n) for n in names]
+    return ", ".join(told) if len(told) <= MOST_NAMED else f"{', '.join(told[:2])} and {len(told) - 2} others"
 
 
 def _differs(array: Floats) -> bool:
@@ -302,17 +297,9 @@ def _differs(array: Floats) -> bool:
     return not (np.isfinite(array[-1]).all() and np.ptp(array[-1]) <= rounding)
 
 
-def _of_value(line: Line, logs: Floats, row: QueryRow, note: str) -> EvidencePiece:
-    """An attribute by itself; where its term can tell parts of the value apart, with these."""
-    (*others, last), cells = line.parts, row.batch.cells[line.name]
-    labels, each = (not others and isinstance(last.term, Column) and last.term.parts(cells)) or ((), ())
-    parts = tuple(EvidencePiece(str(t), "part", last.power * np.asarray(v)) for t, v in zip(labels, each, strict=True))
-    return EvidencePiece(line.name, "value", logs, row.cells.get(line.name), row.states[line.name], note, parts)
-
-
-def _of_silent(name: str, in_set: bool, row: QueryRow, like: Floats) -> EvidencePiece:
-    """An attribute without a line of its own."""
-    note = "says nothing on its own, only together with others" if in_set else "is not in the model, so it is ignored"
+def _of_silent(name: str, row: QueryRow, like: Floats) -> EvidencePiece:
+    """An attribute that the model does not use."""
+    note = "is not in the model, so it is ignored"
     return EvidencePiece(name, "value", np.zeros_like(like), row.cells.get(name), row.states[name], note)
 
 
@@ -336,13 +323,6 @@ def _of_text(speakers: Sequence[tuple[WordWeights, float]], logs: Floats, row: Q
     elif unknown == total > 0:
         note = "none of its words is known, so it says nothing"
     return EvidencePiece(name, "value", logs, text, state, note, parts, unknown=unknown)
-
-
-def _of_block(name: str, members: tuple[str, ...], logs: Floats, row: QueryRow) -> EvidencePiece:
-    """Attributes that are modelled together have one term."""
-    known = [m for m in members if row.states[m] != "missing"]
-    cell = ", ".join(row.told(m) for m in known)
-    return EvidencePiece(name, "block", logs, cell, "known" if known else "missing")
 
 
 def _whole(model: Model, joint: Floats) -> list[EvidencePiece]:

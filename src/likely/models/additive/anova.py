@@ -1,4 +1,4 @@
-"""Trees as a sum of terms: those over one or two attributes become tables, others stay trees, grouped by attributes.
+"""Trees as a sum of terms: those over one or two attributes become tables; all others stay trees, and are one term.
 
 Tables are purified (functional ANOVA by the weights of training rows; Lengerich and others 2020): a pair holds only
 what its attributes say together, and the mean of every term is 0. Knows codes and scores; no names, no files.
@@ -55,7 +55,8 @@ class TreeSet:
 
 @dataclass(frozen=True)
 class Anova:
-    """constant + what each attribute says, each pair, each larger set; by codes, the last of which is "missing"."""
+    """constant + what each attribute says, each pair, and the trees over more; by codes, the last of which is
+    "missing"."""
 
     constant: Floats
     mains: tuple[Floats, ...]
@@ -124,20 +125,24 @@ def decompose(trees: Sequence[TreeArrays], rows: RowSums, sizes: Sequence[int], 
     for tree in trees:
         by_set.setdefault(tree.attributes, []).append(tree)
     pairs: dict[tuple[int, int], Pair] = {}
-    sets: dict[tuple[int, ...], TreeSet] = {}
+    larger: list[TreeArrays] = []
     for places, own in by_set.items():
         if len(places) == 1:
             (j,) = places
-            every = np.arange(sizes[j], dtype=np.uint8)[:, None]
+            codes = np.arange(sizes[j], dtype=np.uint8)[:, None]
             for tree in own:
-                _add_renumbered(tree, places, np.ascontiguousarray(every), mains[j])
+                _add_renumbered(tree, places, np.ascontiguousarray(codes), mains[j])
             mains[j] = round_scores(mains[j])
         elif len(places) == 2:
             i, j = places
             pairs[i, j] = _pair(own, (i, j), sizes, rows, mains)
         else:
-            sets[places], mean = _tree_set(own, places)
-            constant += mean
+            larger += own
+    sets: dict[tuple[int, ...], TreeSet] = {}
+    if larger:
+        every = tuple(sorted({j for tree in larger for j in tree.attributes}))
+        sets[every], mean = _tree_set(larger, every)
+        constant += mean
     for j, weight in enumerate(weights):
         if weight.any():
             mean = round_scores(weight @ mains[j] / weight.sum())

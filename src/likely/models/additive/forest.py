@@ -166,4 +166,4 @@ def _term(coding: Coding, trees: TreeSet, used: Sequence[int]) -> TreeSum:
     places = np.full(len(coding.axes) + 1, -1, np.int32)  # the last place serves leaves, whose axis is -1
     places[used] = np.arange(len(used))
     axes = tuple(coding.axes[j] for j in used)
-    return TreeSum(name, axes, trees.roots, places[trees.axis], trees.below, trees.left, trees.values, apart=True)
+    return TreeSum(name, axes, trees.roots, places[trees.axis], trees.below, trees.left, trees.values)

@@ -155,10 +155,6 @@ class TreeSum:
     """(nodes, 256): 1 where a code goes to the first child; after an axis's codes comes that of a missing cell."""
     values: Floats
     """(nodes, classes)"""
-    apart: bool = False
-    """Whether what it says is told attribute by attribute: what each node of a path changes belongs to the attribute
-    that parted the one above. Roots say nothing then."""
-
     @property
     def names(self) -> tuple[str, ...]:
         """The attributes that it covers."""
@@ -166,20 +162,23 @@ class TreeSum:
 
     @property
     def share_names(self) -> tuple[str, ...]:
-        """The attributes, where it is told one by one."""
-        return self.names if self.apart else ()
+        """The attributes: what it says is told one by one."""
+        return self.names
 
     adds_up: ClassVar[bool] = False
 
-    def shares(self, batch: Batch) -> Floats:
-        """What the nodes below those that an attribute parts change on the paths of a row, (attributes, rows, classes).
+    def shares(self, batch: Batch, most: int | None = None) -> Floats:
+        """The Shapley value of each attribute, (attributes, rows, classes): what it adds to the term when it becomes
+        known, the mean over all orders in which attributes become known.
 
-        Leaf less root is the sum of these changes, but for rounding.
+        The shares add up to leaf less root, but for rounding. With `most`, what more attributes say together is left
+        out: with 1 it is what each says by itself.
         """
         codes = np.stack([axis.codes(batch.cells[axis.name]) for axis in self.axes], axis=1)
         out = np.zeros((batch.rows, len(self.axes), self.values.shape[1]))
-        nodes = self.axis, self.below, self.left, self.values
-        kernels.share_trees(np.ascontiguousarray(codes, np.int32), self.roots, *nodes, out)
+        nodes, path = (self.axis, self.below, self.left, self.values), np.empty(len(self.axes), np.int32)
+        most = len(self.axes) if most is None else most
+        kernels.share_trees(np.ascontiguousarray(codes, np.int32), self.roots, *nodes, most, path, out)
         return out.transpose(1, 0, 2)
 
     def exhibits(self, classes: tuple[str, ...]) -> tuple[Exhibit, ...]:

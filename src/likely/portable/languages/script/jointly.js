@@ -86,7 +86,31 @@ function solved(matrix, right, least) {
     out[i] = (right[i] - dot(low[i], out, i)) / low[i][i];
     logRoot += Math.log(low[i][i]);
   }
-  return { out, logRoot };
+  return { out, logRoot, low };
+}
+
+// Of a density whose classes share their covariance, what tells classes apart as a sum over attributes.
+export function linearShares(term, cells) {
+  const classes = term.mean.map((_, c) => c);
+  const x = term.attributes.map((name) => cells.get(name));
+  const there = x.map((_, k) => k).filter((k) => Number.isFinite(x[k]));
+  const out = x.map(() => classes.map(() => 0));
+  if (term.ends) there.forEach((k) => (x[k] = Math.max(Math.min(x[k], term.ends[1][k]), term.ends[0][k])));
+  const middle = x.map((_, k) => classes.reduce((sum, c) => sum + term.mean[c][k], 0) / classes.length);
+  const unit = term.deviation[0];
+  const part = there.map((i) => there.map((j) => term.correlation[0][i][j]));
+  for (const c of classes) {
+    const apart = there.map((k) => (term.mean[c][k] - middle[k]) / unit[k]);
+    const { out: right, low } = solved(part, apart, term.least[0]);
+    const weights = right.map(() => 0);
+    for (let i = right.length - 1; i >= 0; i--) {
+      let sum = right[i];
+      for (let j = i + 1; j < right.length; j++) sum -= low[j][i] * weights[j];
+      weights[i] = sum / low[i][i];
+    }
+    there.forEach((k, i) => (out[k][c] = weights[i] * ((x[k] - middle[k]) / unit[k] - apart[i] / 2)));
+  }
+  return out;
 }
 
 export function tree(term, cells, size) {

@@ -2,7 +2,7 @@
 // Knows the portable form; no page. The same as likely.explain, decide, ask and counterfactual (tests/page).
 
 import { unknownIn } from "./completion.js";
-import { binOf, byClass, codeOn } from "./jointly.js";
+import { binOf, byClass, codeOn, linearShares } from "./jointly.js";
 import { added, logSum, TIE } from "./logs.js";
 import { dateLabel, datesInParts, MISSING, numberLabel, UNSEEN } from "./reading.js";
 import {
@@ -34,7 +34,6 @@ function regretted(weights, loss) {
 
 // -- the ledger ------------------------------------------------------------------------------------------------
 
-const OTHERS = "what the unknown would probably say";
 const without = (logs, a) => logs.filter((_, k) => k !== a);
 export const ratio = (top, bottom) => (top === -Infinity && bottom === -Infinity ? NaN : top - bottom);
 
@@ -58,25 +57,33 @@ export function logOdds(logs, a, b) {
   return ratio(logs[a], b === null ? logSum(without(logs, a)) : logs[b]);
 }
 
-// Entries {name, ratio}: name is null for what comes before any value. One entry for all together where the
-// scores are no sum over attributes.
+// Entries {name, ratio, parts}: name is null for what comes before any value; parts are what an attribute says by itself
+// and its shares of what several say together, which add up to it. One entry for all values together where no answer is
+// known for a part of the row.
 export function ledgerOf(portable, cells, a, b) {
   const form = sumOf(portable);
-  if (!form) {
+  const gone = unknownIn(portable, cells).length > 0;
+  const found = form && !form.whole && !gone ? [form.constant, sharesOf(form, cells, portable)] : sharesOfAnswers(portable, cells);
+  if (!found) {
     return { additive: false, entries: [{ name: "all values together", whole: true, ratio: logOdds(scoresOf(portable, cells), a, b) }] };
   }
-  const gone = unknownIn(portable, cells).map((k) => portable.references.axes[k].attribute);
-  const terms = together(form, cells, portable, gone);
-  const names = [null, ...terms.keys()];
-  const pieces = [form.constant, ...terms.values()];
-  if (gone.length) {
-    const sum = pieces.reduce(added);
-    names.push(OTHERS);
-    pieces.push(scoresOf(portable, cells).map((v, k) => (sum[k] === -Infinity ? 0 : v - sum[k])));
+  const [constant, shares] = found;
+  const entries = [{ name: null, logs: constant, parts: [] }];
+  for (const { name } of portable.attributes) {
+    const own = [...(shares.get(name) ?? new Map())].filter(([, logs]) => logs.some((v) => v !== 0));
+    if (own.length) entries.push({ name, logs: own.map(([, logs]) => logs).reduce(added), parts: own.length > 1 ? own : [] });
   }
-  const found = steps(pieces, a, b);
-  const entries = names.map((name, k) => ({ name, whole: gone.length > 0 && k === names.length - 1, ratio: found[k] }));
-  return { additive: true, entries };
+  const ratios = steps(entries.map(({ logs }) => logs), a, b);
+  let soFar = constant.map(() => 0);
+  return {
+    additive: true,
+    entries: entries.map(({ name, logs, parts }, k) => {
+      const before = soFar;
+      soFar = added(soFar, logs);
+      const each = steps([before, ...parts.map(([, own]) => own)], a, b).slice(1);
+      return { name, ratio: ratios[k], parts: parts.map(([label], j) => ({ name: label, ratio: each[j] })) };
+    }),
+  };
 }
 
 // A row of which nothing is known.
@@ -84,10 +91,8 @@ function blank(portable) {
   return new Map(portable.attributes.map(({ name, kind }) => [name, kind === "level" ? MISSING : kind === "text" ? null : NaN]));
 }
 
-const isSet = (term) => (term.form === "PowerTerm" ? isSet(term.inner) : term.form === "PairTerm" || term.form === "TreesTerm");
-const isJoint = (term) => (term.form === "PowerTerm" ? isJoint(term.inner) : term.form === "TableTerm" || term.form === "CovarianceTerm");
-const isForest = (term) => (term.form === "PowerTerm" ? isForest(term.inner) : term.form === "TreesTerm" && term.apart === true);
-const axesOf = (term) => (term.form === "PowerTerm" ? axesOf(term.inner) : term.axes);
+const innerOf = (term) => (term.form === "PowerTerm" ? innerOf(term.inner) : term);
+const isSet = (term) => ["PairTerm", "TreesTerm"].includes(innerOf(term).form);
 
 // What a set of attributes says of one of them alone, against knowing none; pairs say nothing of one alone.
 function aloneIn(term, name, cell, portable, size) {
@@ -97,22 +102,123 @@ function aloneIn(term, name, cell, portable, size) {
   return one.map((v, k) => v - none[k]);
 }
 
-// What the trees of a forest say, by attribute: what each node of a path changes is that of the attribute that parted the
-// one above.
+// The Shapley value of each attribute of a sum of trees: a step down a tree is shared by the attributes that parted the
+// nodes so far. Beside it the part of it that one attribute has alone.
 function pathShares(term, cells, size) {
-  if (term.form === "PowerTerm") return pathShares(term.inner, cells, size).map(([name, own]) => [name, own.map((v) => term.weight * v)]);
   const codes = term.axes.map((axis) => codeOn(axis, cells));
-  const out = term.axes.map(() => new Array(size).fill(0));
+  const nothing = () => term.axes.map(() => new Array(size).fill(0));
+  const [alone, together] = [nothing(), nothing()];
   for (const root of term.roots) {
     let node = root;
+    const path = [];
     while (term.axis[node] >= 0 && codes[term.axis[node]] >= 0) {
       const axis = term.axis[node];
+      if (!path.includes(axis)) path.push(axis);
       const before = byClass(term.values, node);
       node = term.below[node] + (binOf(term.turns[node], codes[axis]) % 2);
-      out[axis] = byClass(term.values, node).map((v, k) => out[axis][k] + (v - before[k]));
+      const each = byClass(term.values, node).map((v, k) => (v - before[k]) / path.length);
+      const to = path.length > 1 ? together : alone;
+      for (const j of path) to[j] = added(to[j], each);
     }
   }
-  return term.axes.map((axis, k) => [axis.attribute, out[k]]);
+  return term.axes.flatMap((axis, j) => [[axis.attribute, ALONE, alone[j]], [axis.attribute, "with others", together[j]]]);
+}
+
+const ALONE = "by itself";
+
+// [attribute, what it is called, logs] of a term.
+function sharesOfTerm(term, cells, portable, size) {
+  if (term.form === "PowerTerm") {
+    return sharesOfTerm(term.inner, cells, portable, size).map(([name, label, logs]) => [name, label, logs.map((v) => term.weight * v)]);
+  }
+  if (term.form === "TreesTerm") return pathShares(term, cells, size);
+  if (term.form === "PairTerm") {
+    const half = partsOf(term, cells, portable, size)[0][1].map((v) => v / 2);
+    const [one, other] = readBy(term);
+    return [[one, `with ${other}`, half], [other, `with ${one}`, half]];
+  }
+  const names = readBy(term);
+  if (term.form === "CovarianceTerm" && term.pooled) return linearShares(term, cells).map((logs, k) => [names[k], ALONE, logs]);
+  if ((term.form === "TableTerm" || term.form === "CovarianceTerm") && names.length > 1) {
+    const nothing = blank(portable);
+    const ask = (known) => partsOf(term, new Map([...cells, ...names.filter((_, k) => !known[k]).map((n) => [n, nothing.get(n)])]), portable, size)[0][1];
+    const each = shareGame(names.length, ask);
+    const whole = ask(names.map(() => true));
+    const rest = each.reduce(added).map((v, k) => (Number.isFinite(whole[k]) ? (whole[k] - v) / names.length : 0));
+    return names.map((name, k) => [name, `with ${listed(names.filter((n) => n !== name))}`, added(each[k], rest)]);
+  }
+  return partsOf(term, cells, portable, size).map(([name, logs]) => [name, ALONE, logs]);
+}
+
+const listed = (names) => (names.length > 3 ? `${names.slice(0, 2).join(", ")} and ${names.length - 2} others` : names.join(", "));
+
+// What each attribute says by itself, and its shares of what several say: name to label to logs.
+function sharesOf(form, cells, portable) {
+  const out = new Map();
+  for (const term of form.terms) {
+    for (const [name, label, logs] of sharesOfTerm(term, cells, portable, form.constant.length)) {
+      if (!out.has(name)) out.set(name, new Map());
+      out.get(name).set(label, out.get(name).has(label) ? added(out.get(name).get(label), logs) : logs);
+    }
+  }
+  return out;
+}
+
+// What each known value adds to the answer when it becomes known, the mean over all orders of becoming known; null where
+// there is no answer while nothing is known.
+function sharesOfAnswers(portable, cells) {
+  if (!portable.proper) return null;
+  const nothing = blank(portable);
+  const isKnown = ({ name, kind }) => (kind === "level" ? cells.get(name) >= 0 : kind === "text" ? cells.get(name) !== null : Number.isFinite(cells.get(name)));
+  const names = portable.attributes.filter(isKnown).map(({ name }) => name);
+  const answer = (known) => {
+    const logs = scoresOf(portable, new Map([...nothing, ...names.filter((_, k) => known[k]).map((n) => [n, cells.get(n)])]));
+    const whole = logSum(logs);
+    return logs.map((v) => (whole > -Infinity ? v - whole : v));
+  };
+  const prior = answer(names.map(() => false));
+  if (!prior.every(Number.isFinite)) return null;
+  return [prior, new Map(shareGame(names.length, answer).map((logs, k) => [names[k], new Map([[ALONE, logs]])]))];
+}
+
+const MOST_SUBSETS = 8;
+const ROOTS = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
+
+// The Shapley value of each of so many attributes, as in models/shapes/folding.py: over all subsets, or over some orders.
+function shareGame(count, ask) {
+  const asked = new Map();
+  const said = (known) => {
+    const key = known.join();
+    if (!asked.has(key)) asked.set(key, ask(known));
+    return asked.get(key);
+  };
+  const out = new Array(count).fill(null);
+  const gain = (known, j, weight) => {
+    const before = said(known);
+    const after = said(known.with(j, true));
+    const more = after.map((v, k) => (before[k] === -Infinity ? 0 : weight * (v - before[k])));
+    out[j] = out[j] ? added(out[j], more) : more;
+  };
+  const places = Array.from({ length: count }, (_, j) => j);
+  if (count <= MOST_SUBSETS) {
+    const choose = (n, k) => (k ? (choose(n - 1, k - 1) * n) / k : 1);
+    for (let number = 0; number < 2 ** count; number++) {
+      const known = places.map((j) => Boolean((number >> j) & 1));
+      const size = known.filter(Boolean).length;
+      for (const j of places) if (!known[j]) gain(known, j, 1 / (count * choose(count - 1, size)));
+    }
+    return out;
+  }
+  const drawn = ROOTS.map((root) => places.toSorted((i, j) => ((Math.sqrt(root) * (i + 1)) % 1) - ((Math.sqrt(root) * (j + 1)) % 1)));
+  const orders = [...drawn, ...drawn.map((order) => order.toReversed())];
+  for (const order of orders) {
+    let known = places.map(() => false);
+    for (const j of order) {
+      gain(known, j, 1 / orders.length);
+      known = known.with(j, true);
+    }
+  }
+  return out;
 }
 
 // What a value says by itself, a log for each class: its own term, and what larger sets say of it alone.
@@ -121,46 +227,6 @@ export function valueLogs(form, name, cell, cells, portable) {
   let out = termsOf({ ...form, terms: form.terms.filter((term) => !isSet(term)) }, new Map(cells).set(name, cell), portable).get(name) ?? new Array(size).fill(0);
   for (const term of form.terms) {
     if (isSet(term) && readBy(term).includes(name)) out = added(out, aloneIn(term, name, cell, portable, size));
-  }
-  return out;
-}
-
-// What several attributes say: that which larger sets say of one of them alone belongs to this one; what is left goes to
-// those of them that are known.
-// Where cells are averaged over (`gone`), terms of several attributes are told where all are known; of others only what
-// they say of one alone.
-function together(form, cells, portable, gone) {
-  const size = form.constant.length;
-  const out = new Map();
-  const add = (name, logs) => out.set(name, out.has(name) ? added(out.get(name), logs) : logs);
-  const told = (names) => !names.some((name) => gone.includes(name));
-  const single = form.terms.filter((term) => !isSet(term));
-  const silent = new Set(single.filter((term) => isJoint(term) && !told(readBy(term))).flatMap((term) => partsOf(term, cells, portable, size).map(([name]) => name)));
-  for (const [name, logs] of termsOf({ ...form, terms: single }, cells, portable)) {
-    add(name, gone.includes(name) || silent.has(name) ? logs.map(() => 0) : logs);
-  }
-  for (const term of form.terms.filter(isForest)) {
-    for (const [name, own] of pathShares(term, cells, size)) if (!gone.includes(name) && own.some((v) => v !== 0)) add(name, own);
-  }
-  for (const term of form.terms.filter((term) => isSet(term) && !isForest(term))) {
-    if (!told(readBy(term))) {
-      for (const one of readBy(term).filter((name) => !gone.includes(name))) {
-        const own = aloneIn(term, one, cells.get(one), portable, size);
-        if (own.some((v) => v !== 0)) add(one, own);
-      }
-      continue;
-    }
-    const axes = axesOf(term);
-    const known = axes.filter((axis) => codeOn(axis, cells) >= 0).map((axis) => axis.attribute);
-    let [[name, left]] = partsOf(term, cells, portable, size);
-    if (known.length > 1) {
-      for (const one of known) {
-        const own = aloneIn(term, one, cells.get(one), portable, size);
-        if (own.some((v) => v !== 0)) add(one, own);
-        left = left.map((v, k) => v - own[k]);
-      }
-    }
-    if (known.length) add(known.length === axes.length ? name : known.join(" × "), left);
   }
   return out;
 }

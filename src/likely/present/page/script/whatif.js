@@ -14,7 +14,7 @@ import { piecesOf, wordChange, wordsSaid } from "./texts.js";
 const DONT_KNOW = "don't know";
 const MOST_BARS = 12;
 const MOST_FIXED = 8; // more classes are shown the most probable first
-const MOST_PIECES = 15;
+const MOST_PIECES = 7;
 const MOST_WORDS = 8;
 const MOST_CLASSES = 8;
 const LATER = 120;
@@ -27,6 +27,7 @@ class WhatIf {
     this.about = told.attributes;
     this.told = told;
     this.page = page;
+    this.opened = new Set();
     this.state = {
       classes: this.portable.classes,
       values: new Map(this.portable.attributes.filter((a) => !a.part).map((a) => [a.name, null])),
@@ -232,13 +233,21 @@ class WhatIf {
       const bar = make("span", { class: `w-piece ${e.ratio > 0 ? `w-for ${colours[a]}` : `w-against${b === null ? "" : ` ${colours[b]}`}`}` });
       bar.style.width = `${50 * Math.min(1, size(e) / widest)}%`;
       const name = e.name === null ? "before any value" : depth || e.whole ? e.name : this.valued(e.name);
+      const head = e.opens === undefined ? [cut(name, 60)] : [this.opener(e.opens, cut(name, 60))];
       return make("tr", { class: depth ? "w-word" : "", "data-name": e.name ?? "", "data-nats": e.ratio },
-        make("th", { scope: "row", title: name }, cut(name, 60)), make("td", { class: "w-scale" }, bar), make("td", { class: "num" }, bits(e.ratio)));
+        make("th", { scope: "row", title: name }, ...head), make("td", { class: "w-scale" }, bar), make("td", { class: "num" }, bits(e.ratio)));
     };
-    const rows = [...first, ...rest.slice(0, MOST_PIECES)].flatMap((e) => [row(e), ...this.words(e.name, a, b).slice(0, MOST_WORDS).map((w) => row(w, 1))]);
-    if (rest.length > MOST_PIECES) {
-      const left = rest.slice(MOST_PIECES).reduce((sum, e) => sum + e.ratio, 0);
-      rows.push(row({ name: `${rest.length - MOST_PIECES} more`, ratio: left }, 1));
+    const inside = (e) => {
+      const open = this.opened.has(`.${e.name}`) ? [...e.parts].sort((one, other) => size(other) - size(one)) : [];
+      return [...open, ...this.words(e.name, a, b).slice(0, MOST_WORDS)].map((part) => row(part, 1));
+    };
+    const lines = (some) => some.flatMap((e) => [row(e.parts?.length ? { ...e, opens: `.${e.name}` } : e), ...inside(e)]);
+    const kept = rest.length > MOST_PIECES + 1 ? MOST_PIECES : rest.length;
+    const rows = lines([...first, ...rest.slice(0, kept)]);
+    if (rest.length > kept) {
+      const left = rest.slice(kept).reduce((sum, e) => sum + e.ratio, 0);
+      rows.push(row({ name: `${rest.length - kept} others together`, ratio: left, whole: true, opens: "others" }));
+      if (this.opened.has("others")) rows.push(...lines(rest.slice(kept)));
     }
     const together = logOdds(this.logs, a, b);
     rows.push(make("tr", { class: "w-total", "data-nats": together }, make("th", { scope: "row" }, "together"), make("td", {}), make("td", { class: "num" }, bits(together))));
@@ -247,6 +256,17 @@ class WhatIf {
     byId("w-ledger-of").textContent = `Bits for ${classes[a]} (right) against ${other} (left); a bit doubles the odds.`;
     byId("w-whole").hidden = additive;
     this.controls.colour((name, text) => this.coloured(name, text, a, b));
+  }
+
+  // A line of the ledger that opens to what is inside.
+  opener(key, told) {
+    const open = this.opened.has(key);
+    const turn = () => {
+      if (!this.opened.delete(key)) this.opened.add(key);
+      this.ledger();
+      document.querySelector(`[data-opens="${CSS.escape(key)}"]`)?.focus();
+    };
+    return make("button", { type: "button", class: "w-open", "data-opens": key, "aria-expanded": String(open), onclick: turn }, told);
   }
 
   // What the words of a text say, where one class is weighed against another.
