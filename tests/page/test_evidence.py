@@ -71,7 +71,9 @@ def test_card_whatif_nomogram_and_explain_agree(watched: Watched, tmp_path: Path
         opener = tab.locator(f'#w-ledger tr[data-name="{name}"] .w-open')
         if opener.count():
             opener.click()
-            shown = tab.locator(f'#w-ledger tr[data-name="{name}"] ~ tr[data-name="by itself"] .num').first.text_content()
+            shown = tab.locator(
+                f'#w-ledger tr[data-name="{name}"] ~ tr[data-name="by itself"] .num'
+            ).first.text_content()
         else:
             shown = tab.locator(f'#w-ledger tr[data-name="{name}"] .num').text_content()
         assert written == shown == signed(said[name]), name

@@ -352,7 +352,11 @@ def test_a_model_that_is_no_sum_says_so(watched: Watched, tmp_path: Path) -> Non
     tab = opened(watched, tmp_path, model, "#.outlook=sunny")
     wanted = dict(zip(model.classes, model.posterior({"outlook": "sunny"}).matrix[0].tolist(), strict=True))
     assert chances(tab) == pytest.approx(wanted, rel=1e-12)
-    assert tab.locator("#w-whole").is_visible()
+    assert "the mean over all orders" in tab.locator("#w-whole").inner_text()
+    entries = likely.explain(model, {"outlook": "sunny"}, of="yes", against="no").entries
+    lines = tab.locator("#w-ledger tr:not(.w-total)")
+    shown = {r.get_attribute("data-name"): float(r.get_attribute("data-nats")) for r in lines.all()}
+    assert shown == pytest.approx({e.name: e.log_ratio for e in entries if e.log_ratio}, abs=1e-12)
     asked = {
         li.get_attribute("data-name"): float(li.get_attribute("data-drop"))
         for li in tab.locator("#w-questions li").all()

@@ -484,13 +484,13 @@ def test_who_is_refused_hears_of_the_option_that_avoids_it() -> None:
     assert "--for" not in str(refusal.value) + abilities_sentence(alone)
 
 
-def test_a_block_of_a_pool_is_told_by_its_cells() -> None:
+def test_a_block_of_a_pool_is_told_attribute_by_attribute() -> None:
     table = odd_table(3)
     members = [{"name": "NaiveBayes", "blocks": [["x0", "x1", "x2"]]}]
     model = likely.fit(table, "y", likely.Auto(members=members))
     row = {"x0": 3.0, "x1": -3.0, "level": "l1"}
-    told = [entry.cell for entry in likely.explain(model, row).entries if entry.kind == "block"]
-    assert told == ["x0=3, x1=-3"]
+    told = {entry.name: entry.log_ratio for entry in likely.explain(model, row).entries}
+    assert [*told] == ["", *model.schema.names[:-1]] and told["x0"] and told["x1"] and not told["x2"]
 
 
 def test_a_model_without_attributes_is_not_said_to_be_exported() -> None:

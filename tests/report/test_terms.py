@@ -56,8 +56,10 @@ def test_a_curve_shows_the_bits_that_the_ledger_has() -> None:
     model = fitted(order=1)
     effect = find_effects(model)["<b>x = y</b>"]
     bits = evidence_bits(effect.logs, prior_of(model))[:, 1]
+    rest = {n: v[0] for n, v in table().items() if n != "t"}
     for x in (0, 17, 33, 59):
-        entry = next(e for e in likely.explain(model, {"<b>x = y</b>": x}, of="k1").entries if e.kind == "value")
+        ledger = likely.explain(model, {**rest, "<b>x = y</b>": x}, of="k1", against="k0")
+        entry = next(e for e in ledger.entries if e.name == "<b>x = y</b>")
         step = int(np.searchsorted(effect.edges, x, side="right"))
         assert bits[step] == pytest.approx((entry.log_ratio or 0.0) / math.log(2), abs=1e-9)
 
@@ -71,9 +73,13 @@ def test_the_curve_of_a_pool_has_what_every_member_says(members: Any) -> None:
     model: Any = likely.fit(found, "t", likely.Pool(members))
     x, seen = "<b>x = y</b>", sorted({v for v in found["<b>x = y</b>"] if v is not None})
 
+    rest = {n: v[0] for n, v in found.items() if n != "t"}
+
     def said(value: int) -> float:
-        entry = next(e for e in likely.explain(model, {x: value}, of="k1").entries if e.name == x)
-        return (entry.log_ratio or 0.0) / math.log(2)
+        ledger = likely.explain(model, {**rest, x: value}, of="k1", against="k0")
+        entry = next(e for e in ledger.entries if e.name == x)
+        alone = [p for p in entry.parts if p.name == "by itself"] or [entry]
+        return (alone[0].log_ratio or 0.0) / math.log(2)
 
     bits = {value: said(value) for value in seen}
     effect = find_effects(model)[x]
@@ -106,9 +112,11 @@ def test_a_grid_shows_what_a_pair_says() -> None:
     bits = evidence_bits(grid.logs, prior_of(model))[..., 1]
     for i, b in enumerate(grid.labels[0]):
         for j, c in enumerate(grid.labels[1]):
-            ledger = likely.explain(model, {"b × c": b, "c": c}, of="k1")
-            (entry,) = [e for e in ledger.entries if e.kind == "block"]
-            assert bits[i, j] == pytest.approx((entry.log_ratio or 0.0) / math.log(2), abs=1e-9)
+            rest = {n: v[0] for n, v in table().items() if n != "t"}
+            ledger = likely.explain(model, {**rest, "b × c": b, "c": c}, of="k1", against="k0")
+            one = next(e for e in ledger.entries if e.name == "c")
+            (half,) = [p for p in one.parts if p.name == "with b × c"]
+            assert bits[i, j] == pytest.approx(2 * (half.log_ratio or 0.0) / math.log(2), abs=1e-9)
     assert abs(bits).min() > 0.3  # they speak together only
 
 

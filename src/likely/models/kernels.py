@@ -302,7 +302,7 @@ def add_trees(
                 out[at, i, k] += room[k]
 
 
-@kernel("i4[][], i4[], i4[], i4[], u1[][], f8[][], i8, i4[], f8[][][]")
+@kernel("i4[][], i4[], i4[], i4[], u1[][], f8[][], i4[], f8[][][][]")
 def share_trees(
     codes: Ints,
     roots: Ints,
@@ -310,15 +310,15 @@ def share_trees(
     below: Ints,
     left: NDArray[np.uint8],
     values: Floats,
-    most: int,
     path: Ints,
     out: Floats,
 ) -> None:
     """out[i, j] += the share of axis j in what row i's way down each tree changes; it ends as in add_trees.
 
     A step down a tree is taken only where every axis that parted the nodes so far is known: in the game in which
-    axes become known they share equally what the step changes, their Shapley value. `path` is room for axes of a way;
-    steps that more than `most` axes share are left out.
+    axes become known they share equally what the step changes, their Shapley value. `path` is room for axes of a way.
+    Where `out` has a place for each partner, an axis's share of a step is parted equally among the others of the way,
+    and what it changes alone stands at its own place.
     """
     for i in range(np.uint64(codes.shape[0])):
         for t in range(roots.size):
@@ -332,13 +332,18 @@ def share_trees(
                 for m in range(count):
                     known = known or path[m] == j
                 if not known:
-                    if count >= most:
-                        break
                     path[count] = j
                     count += np.uint64(1)
                 to = np.uint64(below[n]) + (np.uint64(0) if left[n, np.uint64(c)] else np.uint64(1))
-                for k in range(out.shape[2]):
+                for k in range(out.shape[3]):
                     each = (values[to, k] - values[n, k]) / count
                     for m in range(count):
-                        out[i, np.uint64(path[m]), k] += each
+                        if out.shape[2] == 1:
+                            out[i, np.uint64(path[m]), 0, k] += each
+                        elif count == 1:
+                            out[i, np.uint64(path[m]), np.uint64(path[m]), k] += each
+                        else:
+                            for q in range(count):
+                                if q != m:
+                                    out[i, np.uint64(path[m]), np.uint64(path[q]), k] += each / (count - 1)
                 n = to

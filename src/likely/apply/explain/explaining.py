@@ -33,8 +33,6 @@ from likely.table.labels import label
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-FOLDED = "So each line is what the value adds to the answer when it becomes known, the mean over all orders."
-
 
 def explain(
     model: Model,
@@ -154,8 +152,7 @@ def _remarks(
     undefined = bool(posterior.undefined[0])
     chances = dict(zip(model.classes, posterior.matrix[0].tolist(), strict=True))
     tie = "" if undefined else tie_text(chances, "are equally probable" if model.proper else "have equal scores")
-    folded = bool(told) and all(entry.kind != "all" for entry in entries)
-    out = [text for text in (tie, f"{told} {FOLDED}" if folded else told) if text]
+    out = [text for text in (tie, told) if text]
     learner = type(model.learner).__name__
     if not model.proper:
         out.append(f"{learner} outputs scores, not probabilities: the odds compare scores.")

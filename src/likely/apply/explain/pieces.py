@@ -17,7 +17,7 @@ from likely.machinery.arrays import Bools, Floats
 from likely.machinery.words import clean
 from likely.models.contracts import Model
 from likely.models.shapes import Column, Graph, WordWeights, graph_of
-from likely.models.shapes.folding import OTHERS, fold_lines, hide_cells, share_game
+from likely.models.shapes.folding import fold_lines, hide_cells, share_game
 from likely.models.shapes.lines import Line
 from likely.models.shapes.score import log_posterior
 from likely.table.words import Tokens
@@ -181,6 +181,7 @@ Kind = Literal["prior", "value", "block", "all", "part", "share", "rest"]
 what an attribute says by itself, or has of what several say together."""
 AVERAGED = "averaged over"
 """What is said of an unknown cell where the answer is the mean over what it may hold."""
+FOLDED = "Each line is what the value adds to the answer when it becomes known, the mean over all orders."
 MOST_NAMED = 3
 
 
@@ -201,13 +202,14 @@ class EvidencePiece:
 
 def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[EvidencePiece], str | None]:
     """What each attribute says of a row, folded: its own term and its share of all that several say together. And the
-    sentence why that cannot be told, where it cannot."""
+    sentence what lines are, where the score is no such sum."""
     try:
         terms = model.terms(row.batch)
     except SettingError as error:
-        return _of_answers(model, row) or _whole(model, joint), str(error)
+        told = _of_answers(model, row)
+        return (told, f"{error} {FOLDED}") if told else (_whole(model, joint), str(error))
     if terms.averaged:
-        return _of_answers(model, row), None
+        return _of_answers(model, row), FOLDED
     array, graph = terms.array[0], graph_of(model.score)
     shares, whole = fold_lines(terms, row.batch)
     lines = {line.name: line for line in terms.lines}
@@ -285,8 +287,6 @@ def _with(together: tuple[str, ...]) -> str:
 
 def _listed(names: tuple[str, ...]) -> str:
     """Some names, and how many more."""
-    if names == (OTHERS,):
-        return "others"
     told = [clean(n) for n in names]
     return ", ".join(told) if len(told) <= MOST_NAMED else f"{', '.join(told[:2])} and {len(told) - 2} others"
 

@@ -155,6 +155,7 @@ class TreeSum:
     """(nodes, 256): 1 where a code goes to the first child; after an axis's codes comes that of a missing cell."""
     values: Floats
     """(nodes, classes)"""
+
     @property
     def names(self) -> tuple[str, ...]:
         """The attributes that it covers."""
@@ -167,19 +168,25 @@ class TreeSum:
 
     adds_up: ClassVar[bool] = False
 
-    def shares(self, batch: Batch, most: int | None = None) -> Floats:
+    def shares(self, batch: Batch) -> Floats:
         """The Shapley value of each attribute, (attributes, rows, classes): what it adds to the term when it becomes
         known, the mean over all orders in which attributes become known.
 
-        The shares add up to leaf less root, but for rounding. With `most`, what more attributes say together is left
-        out: with 1 it is what each says by itself.
+        The shares add up to leaf less root, but for rounding.
         """
+        return self._shares(batch, 1)[:, :, 0].transpose(1, 0, 2)
+
+    def shares_with(self, batch: Batch) -> Floats:
+        """The same by partner, (attributes, attributes, rows, classes): what an attribute says by itself is at its own
+        place; its share of what several say is parted equally among the others of them."""
+        return self._shares(batch, len(self.axes)).transpose(1, 2, 0, 3)
+
+    def _shares(self, batch: Batch, partners: int) -> Floats:
         codes = np.stack([axis.codes(batch.cells[axis.name]) for axis in self.axes], axis=1)
-        out = np.zeros((batch.rows, len(self.axes), self.values.shape[1]))
+        out = np.zeros((batch.rows, len(self.axes), partners, self.values.shape[1]))
         nodes, path = (self.axis, self.below, self.left, self.values), np.empty(len(self.axes), np.int32)
-        most = len(self.axes) if most is None else most
-        kernels.share_trees(np.ascontiguousarray(codes, np.int32), self.roots, *nodes, most, path, out)
-        return out.transpose(1, 0, 2)
+        kernels.share_trees(np.ascontiguousarray(codes, np.int32), self.roots, *nodes, path, out)
+        return out
 
     def exhibits(self, classes: tuple[str, ...]) -> tuple[Exhibit, ...]:
         """None of its own."""

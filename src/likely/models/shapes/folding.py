@@ -26,8 +26,6 @@ MOST_SUBSETS = 8
 ROOTS = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
 """For each of these an order of attributes, and the same backwards: by the fraction of (place * root), which every
 language finds to the same bit."""
-OTHERS = "others"
-"""With whom, where they are too many to be named."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ def fold_lines(terms: Terms, batch: Batch) -> tuple[list[Share], list[int]]:
     together (`Opaque`), and what unknown cells would say."""
     shares: list[Share] = []
     whole: list[int] = []
-    trees: dict[int, tuple[Floats, Floats]] = {}
+    trees: dict[int, Floats] = {}
     for k, line in enumerate(terms.lines):
         logs, last = terms.array[:, 1 + k], line.parts[-1] if line.parts else None
         if last is None or isinstance(last.term, Opaque):
@@ -62,24 +60,26 @@ def fold_lines(terms: Terms, batch: Batch) -> tuple[list[Share], list[int]]:
             each += np.where(np.isfinite(logs), logs - each.sum(axis=0), 0.0) / len(names)
             shares += [Share(n, tuple(m for m in names if m != n), own) for n, own in zip(names, each, strict=True)]
         else:
-            together = _said_together(line, batch, trees)
-            if together is not None:
-                shares.append(Share(line.name, (OTHERS,), together))
-            shares.append(Share(line.name, (), logs if together is None else logs - together))
+            alone = logs
+            for other, own in _said_with(line, batch, trees).items():
+                shares.append(Share(line.name, (other,), own))
+                alone = alone - own
+            shares.append(Share(line.name, (), alone))
     return shares, whole
 
 
-def _said_together(line: Line, batch: Batch, known: dict[int, tuple[Floats, Floats]]) -> Floats | None:
-    """What an attribute's line has of trees beyond what they say of it alone; None where it has none."""
-    out = None
+def _said_with(line: Line, batch: Batch, known: dict[int, Floats]) -> dict[str, Floats]:
+    """What an attribute's line has of trees together with each other attribute."""
+    out: dict[str, Floats] = {}
     for part in line.parts:
         if part.share is None or not isinstance(part.term, TreeSum):
             continue
         if id(part.term) not in known:
-            known[id(part.term)] = part.term.shares(batch), part.term.shares(batch, most=1)
-        every, alone = known[id(part.term)]
-        more = part.power * (every[part.share] - alone[part.share])
-        out = more if out is None else out + more
+            known[id(part.term)] = part.term.shares_with(batch)
+        for k, other in enumerate(part.term.names):
+            own = known[id(part.term)][part.share, k]
+            if k != part.share and own.any():
+                out[other] = out.get(other, 0.0) + part.power * own
     return out
 
 

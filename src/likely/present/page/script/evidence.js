@@ -63,9 +63,10 @@ export function logOdds(logs, a, b) {
 export function ledgerOf(portable, cells, a, b) {
   const form = sumOf(portable);
   const gone = unknownIn(portable, cells).length > 0;
-  const found = form && !form.whole && !gone ? [form.constant, sharesOf(form, cells, portable)] : sharesOfAnswers(portable, cells);
+  const isSum = form && !form.whole && !gone;
+  const found = isSum ? [form.constant, sharesOf(form, cells, portable)] : sharesOfAnswers(portable, cells);
   if (!found) {
-    return { additive: false, entries: [{ name: "all values together", whole: true, ratio: logOdds(scoresOf(portable, cells), a, b) }] };
+    return { told: "The scores of this model are not a sum over attributes, so its evidence cannot be split up.", entries: [{ name: "all values together", whole: true, ratio: logOdds(scoresOf(portable, cells), a, b) }] };
   }
   const [constant, shares] = found;
   const entries = [{ name: null, logs: constant, parts: [] }];
@@ -76,7 +77,7 @@ export function ledgerOf(portable, cells, a, b) {
   const ratios = steps(entries.map(({ logs }) => logs), a, b);
   let soFar = constant.map(() => 0);
   return {
-    additive: true,
+    told: isSum ? "" : "Each line is what the value adds to the answer when it becomes known, the mean over all orders.",
     entries: entries.map(({ name, logs, parts }, k) => {
       const before = soFar;
       soFar = added(soFar, logs);
@@ -103,11 +104,11 @@ function aloneIn(term, name, cell, portable, size) {
 }
 
 // The Shapley value of each attribute of a sum of trees: a step down a tree is shared by the attributes that parted the
-// nodes so far. Beside it the part of it that one attribute has alone.
-function pathShares(term, cells, size) {
+// nodes so far. By partner: an attribute's share of a step is parted equally among the others of the way.
+function pathShares(term, cells) {
   const codes = term.axes.map((axis) => codeOn(axis, cells));
-  const nothing = () => term.axes.map(() => new Array(size).fill(0));
-  const [alone, together] = [nothing(), nothing()];
+  const out = term.axes.map(() => term.axes.map(() => null));
+  const add = (j, other, logs) => (out[j][other] = out[j][other] ? added(out[j][other], logs) : logs);
   for (const root of term.roots) {
     let node = root;
     const path = [];
@@ -117,11 +118,12 @@ function pathShares(term, cells, size) {
       const before = byClass(term.values, node);
       node = term.below[node] + (binOf(term.turns[node], codes[axis]) % 2);
       const each = byClass(term.values, node).map((v, k) => (v - before[k]) / path.length);
-      const to = path.length > 1 ? together : alone;
-      for (const j of path) to[j] = added(to[j], each);
+      if (path.length === 1) add(axis, axis, each);
+      else for (const j of path) for (const other of path) if (other !== j) add(j, other, each.map((v) => v / (path.length - 1)));
     }
   }
-  return term.axes.flatMap((axis, j) => [[axis.attribute, ALONE, alone[j]], [axis.attribute, "with others", together[j]]]);
+  const told = (j, k) => (j === k ? ALONE : `with ${term.axes[k].attribute}`);
+  return out.flatMap((partners, j) => partners.map((logs, k) => [term.axes[j].attribute, told(j, k), logs]).filter(([, , logs]) => logs));
 }
 
 const ALONE = "by itself";
@@ -131,7 +133,7 @@ function sharesOfTerm(term, cells, portable, size) {
   if (term.form === "PowerTerm") {
     return sharesOfTerm(term.inner, cells, portable, size).map(([name, label, logs]) => [name, label, logs.map((v) => term.weight * v)]);
   }
-  if (term.form === "TreesTerm") return pathShares(term, cells, size);
+  if (term.form === "TreesTerm") return pathShares(term, cells);
   if (term.form === "PairTerm") {
     const half = partsOf(term, cells, portable, size)[0][1].map((v) => v / 2);
     const [one, other] = readBy(term);

@@ -221,7 +221,7 @@ class WhatIf {
 
   ledger() {
     const [a, b] = this.weighed(this.chances);
-    const { entries, additive } = ledgerOf(this.portable, this.cells, a, b);
+    const { entries, told } = ledgerOf(this.portable, this.cells, a, b);
     const loud = entries.filter((e) => e.name === null || e.ratio !== 0);
     const size = (e) => (Number.isNaN(e.ratio) ? Infinity : Math.abs(e.ratio));
     const first = loud.filter((e) => e.name === null);
@@ -254,7 +254,8 @@ class WhatIf {
     byId("w-ledger").replaceChildren(...rows);
     const other = b === null ? "all others" : classes[b];
     byId("w-ledger-of").textContent = `Bits for ${classes[a]} (right) against ${other} (left); a bit doubles the odds.`;
-    byId("w-whole").hidden = additive;
+    byId("w-whole").hidden = !told;
+    byId("w-whole").textContent = told;
     this.controls.colour((name, text) => this.coloured(name, text, a, b));
   }
 
