@@ -11,16 +11,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STATED = {
-    "lines": 82_210,
-    "files": 322,
-    "classes": 662,
+    "lines": 82_400,
+    "files": 323,
+    "classes": 663,
     "class names with several meanings": 10,
     "classes derived from Model": 0,
     "files that name least_count": 3,
     "files that name OneRule": 3,
     "tests that import inner modules": 101,
-    "words in docs": 81_250,
-    "decision records": 52,
+    "words in docs": 81_500,
+    "decision records": 53,
 }
 SLACK = 0.99
 """What has shrunk by more than this is stated anew."""

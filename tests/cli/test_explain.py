@@ -95,7 +95,7 @@ def test_names_and_levels_are_data(run, write) -> None:
 def test_a_model_that_is_no_sum(run, examples) -> None:
     run("fit", examples / "iris.csv", "species", "--learner", "FullBayes", "-o", "f.likely").done()
     told = run("explain", "f.likely", "--row", 71, examples / "iris.csv", "--working").done().out
-    assert "all values together" in told and "not a sum over attributes" in told and "determinant |S|" in told
+    assert "the mean over all orders" in told and "not a sum over attributes" in told and "determinant |S|" in told
     run("fit", examples / "iris.csv", "--learner", "Density", "-o", "d.likely").done()
     run("explain", "d.likely", "--row", 71, examples / "iris.csv").refused("density")
 

@@ -17,7 +17,7 @@ from likely.machinery.arrays import Bools, Floats
 from likely.machinery.words import clean
 from likely.models.contracts import Model
 from likely.models.shapes import Column, Graph, WordWeights, graph_of
-from likely.models.shapes.folding import fold_lines, hide_cells, share_game
+from likely.models.shapes.folding import MOST_SUBSETS, ROOTS, fold_lines, hide_cells, share_game
 from likely.models.shapes.lines import Line
 from likely.models.shapes.score import log_posterior
 from likely.table.words import Tokens
@@ -181,7 +181,7 @@ Kind = Literal["prior", "value", "block", "all", "part", "share", "rest"]
 what an attribute says by itself, or has of what several say together."""
 AVERAGED = "averaged over"
 """What is said of an unknown cell where the answer is the mean over what it may hold."""
-FOLDED = "Each line is what the value adds to the answer when it becomes known, the mean over all orders."
+FOLDED = "Each line is what the value adds to the answer when it becomes known, the mean over {} orders."
 MOST_NAMED = 3
 
 
@@ -206,10 +206,11 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Evidence
     try:
         terms = model.terms(row.batch)
     except SettingError as error:
-        told = _of_answers(model, row)
-        return (told, f"{error} {FOLDED}") if told else (_whole(model, joint), str(error))
+        told, how = _of_answers(model, row)
+        return (told, f"{error} {how}") if told else (_whole(model, joint), str(error))
     if terms.averaged:
-        return _of_answers(model, row), FOLDED
+        told, how = _of_answers(model, row)
+        return (told, how) if told else (_whole(model, joint), None)
     array, graph = terms.array[0], graph_of(model.score)
     shares, whole = fold_lines(terms, row.batch)
     lines = {line.name: line for line in terms.lines}
@@ -235,13 +236,14 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Evidence
     return pieces, None
 
 
-def _of_answers(model: Model, row: QueryRow) -> list[EvidencePiece]:
+def _of_answers(model: Model, row: QueryRow) -> tuple[list[EvidencePiece], str]:
     """What each known value adds to the answer when it becomes known, the mean over all orders of becoming known: where
-    unknown cells are averaged over, or scores are no sum. Nothing where no answer can be given to a part of the row."""
+    unknown cells are averaged over, or scores are no sum. Nothing where a part of the row has no answer, or a
+    class is impossible: which values rule it out together cannot be told one by one."""
     names = [column.name for column in model.schema.attributes if row.states[column.name] == "known"]
     hidden = [column.name for column in model.schema.attributes if row.states[column.name] != "known"]
     if not model.proper or model.shape() is None:
-        return []
+        return [], ""
     blank = hide_cells(row.batch, hidden, np.zeros((1, len(hidden)), np.bool_))
 
     def ask(known: Bools) -> Floats:
@@ -249,14 +251,18 @@ def _of_answers(model: Model, row: QueryRow) -> list[EvidencePiece]:
 
     prior = ask(np.zeros((1, len(names)), np.bool_))[0, 0]
     if not np.isfinite(prior).all():
-        return []
-    said = dict(zip(names, share_game(len(names), ask)[:, 0], strict=True))
+        return [], ""
+    each = share_game(len(names), ask)[:, 0]
+    if not np.isfinite(each).all():
+        return [], ""
+    said = dict(zip(names, each, strict=True))
     silent = np.zeros_like(prior)
-    each = [
+    values = [
         EvidencePiece(n, "value", said.get(n, silent), row.cells.get(n), row.states[n], "" if n in said else AVERAGED)
         for n in row.states
     ]
-    return [EvidencePiece("", "prior", prior), *each]
+    how = FOLDED.format("all" if len(names) <= MOST_SUBSETS else f"{2 * len(ROOTS)} of their")
+    return [EvidencePiece("", "prior", prior), *values], how
 
 
 def _of_value(

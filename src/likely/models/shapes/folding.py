@@ -21,15 +21,15 @@ from likely.models.shapes.lines import Line, Work
 from likely.models.shapes.score import Opaque, Terms
 from likely.table.batch import MISSING_CODE, Batch, Codes, Texts
 
-MOST_SUBSETS = 8
-"""Of so many attributes all subsets are asked, 256 at most; of more, some orders of them."""
-ROOTS = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
+MOST_SUBSETS = 7
+"""Of so many attributes all subsets are asked, 128 at most; of more, some orders of them."""
+ROOTS = (2, 3, 5, 7)
 """For each of these an order of attributes, and the same backwards: by the fraction of (place * root), which every
 language finds to the same bit."""
 
 
 @dataclass(frozen=True)
-class Share:
+class Folded:
     """What an attribute has of one term."""
 
     name: str
@@ -39,10 +39,10 @@ class Share:
     """(rows, classes)"""
 
 
-def fold_lines(terms: Terms, batch: Batch) -> tuple[list[Share], list[int]]:
+def fold_lines(terms: Terms, batch: Batch) -> tuple[list[Folded], list[int]]:
     """The shares of all attributes, and which lines of the score cannot be shared: those of terms that take all values
     together (`Opaque`), and what unknown cells would say."""
-    shares: list[Share] = []
+    shares: list[Folded] = []
     whole: list[int] = []
     trees: dict[int, Floats] = {}
     for k, line in enumerate(terms.lines):
@@ -53,18 +53,18 @@ def fold_lines(terms: Terms, batch: Batch) -> tuple[list[Share], list[int]]:
         names = () if last.share is not None or isinstance(last.term, Curve) else tuple(getattr(last.term, "names", ()))
         if isinstance(last.term, PairTable):
             one, other = names
-            shares += [Share(one, (other,), logs / 2), Share(other, (one,), logs / 2)]
+            shares += [Folded(one, (other,), logs / 2), Folded(other, (one,), logs / 2)]
         elif len(names) > 1:
             each = share_game(len(names), partial(_ask, line, batch, names, logs.shape[1]))
             # Where being missing is evidence, a term says something of a row of which nothing is known.
             each += np.where(np.isfinite(logs), logs - each.sum(axis=0), 0.0) / len(names)
-            shares += [Share(n, tuple(m for m in names if m != n), own) for n, own in zip(names, each, strict=True)]
+            shares += [Folded(n, tuple(m for m in names if m != n), own) for n, own in zip(names, each, strict=True)]
         else:
             alone = logs
             for other, own in _said_with(line, batch, trees).items():
-                shares.append(Share(line.name, (other,), own))
+                shares.append(Folded(line.name, (other,), own))
                 alone = alone - own
-            shares.append(Share(line.name, (), alone))
+            shares.append(Folded(line.name, (), alone))
     return shares, whole
 
 

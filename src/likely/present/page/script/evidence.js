@@ -69,6 +69,7 @@ export function ledgerOf(portable, cells, a, b) {
     return { told: "The scores of this model are not a sum over attributes, so its evidence cannot be split up.", entries: [{ name: "all values together", whole: true, ratio: logOdds(scoresOf(portable, cells), a, b) }] };
   }
   const [constant, shares] = found;
+  const orders = shares.size <= MOST_SUBSETS ? "all" : `${2 * ROOTS.length} of their`;
   const entries = [{ name: null, logs: constant, parts: [] }];
   for (const { name } of portable.attributes) {
     const own = [...(shares.get(name) ?? new Map())].filter(([, logs]) => logs.some((v) => v !== 0));
@@ -77,7 +78,7 @@ export function ledgerOf(portable, cells, a, b) {
   const ratios = steps(entries.map(({ logs }) => logs), a, b);
   let soFar = constant.map(() => 0);
   return {
-    told: isSum ? "" : "Each line is what the value adds to the answer when it becomes known, the mean over all orders.",
+    told: isSum ? "" : `Each line is what the value adds to the answer when it becomes known, the mean over ${orders} orders.`,
     entries: entries.map(({ name, logs, parts }, k) => {
       const before = soFar;
       soFar = added(soFar, logs);
@@ -167,7 +168,7 @@ function sharesOf(form, cells, portable) {
 }
 
 // What each known value adds to the answer when it becomes known, the mean over all orders of becoming known; null where
-// there is no answer while nothing is known.
+// there is no answer while nothing is known, or a class is impossible.
 function sharesOfAnswers(portable, cells) {
   if (!portable.proper) return null;
   const nothing = blank(portable);
@@ -180,11 +181,13 @@ function sharesOfAnswers(portable, cells) {
   };
   const prior = answer(names.map(() => false));
   if (!prior.every(Number.isFinite)) return null;
-  return [prior, new Map(shareGame(names.length, answer).map((logs, k) => [names[k], new Map([[ALONE, logs]])]))];
+  const shares = shareGame(names.length, answer);
+  if (!shares.flat().every(Number.isFinite)) return null;
+  return [prior, new Map(shares.map((logs, k) => [names[k], new Map([[ALONE, logs]])]))];
 }
 
-const MOST_SUBSETS = 8;
-const ROOTS = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
+const MOST_SUBSETS = 7;
+const ROOTS = [2, 3, 5, 7];
 
 // The Shapley value of each of so many attributes, as in models/shapes/folding.py: over all subsets, or over some orders.
 function shareGame(count, ask) {

@@ -1,5 +1,6 @@
 // The what-if of the page: values in, and at once the probabilities, the evidence, the decision and what would change it.
 
+import { unknownIn } from "./completion.js";
 import { Controls } from "./controls.js";
 import { bits, byId, cut, figure, make, marked, percent, SLICE } from "./elements.js";
 import { changesOf, decided, dropBy, ledgerOf, logOdds, missingIn } from "./evidence.js";
@@ -175,7 +176,9 @@ class WhatIf {
     this.controls.refresh();
     this.bars();
     this.decision();
-    if (portable.classes.length > 1) this.ledger();
+    // Where cells are averaged over, evidence takes many answers: not while a control is moved.
+    this.slow = unknownIn(portable, this.cells).length > 0;
+    if (portable.classes.length > 1 && !this.slow) this.ledger();
     clearTimeout(this.waiting);
     this.waiting = setTimeout(() => this.later(), LATER);
     if (remember) history.replaceState(null, "", `#${hashOf(this.state)}`);
@@ -308,6 +311,7 @@ class WhatIf {
 
   // What takes longer waits until one stops typing.
   later() {
+    if (this.portable.classes.length > 1 && this.slow) this.ledger();
     clearTimeout(this.waiting);
     const { portable, cells, loss } = this;
     this.controls.respond(portable, cells, this.chances, () => cells === this.cells);
