@@ -11,15 +11,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STATED = {
-    "lines": 82_400,
-    "files": 323,
+    "lines": 82_560,
+    "files": 324,
     "classes": 663,
     "class names with several meanings": 10,
     "classes derived from Model": 0,
     "files that name least_count": 3,
     "files that name OneRule": 3,
     "tests that import inner modules": 101,
-    "words in docs": 81_500,
+    "words in docs": 81_520,
     "decision records": 53,
 }
 SLACK = 0.99

@@ -167,9 +167,20 @@ def _leak(
     if share is not None:
         assert name == other == left and 0 <= number(low or "") <= number(share) <= number(high or "") <= 100
         assert number(share) <= 100 * seen.accuracy + 0.05 and len(seen.attributes) > 1
-    line = seen.printed.table("What each attribute reveals").row(name)
+    line = _by_itself(seen).row(name)
     known = 1 - number((line["missing"] or "0 %").removesuffix(" %")) / 100
-    return number(line["share"].removesuffix(" %")) >= 94.9 * known
+    return number(line["by itself"].removesuffix(" %")) >= 94.9 * known
+
+
+def _by_itself(seen: Seen) -> Table:
+    """The table of attributes, which are in the order of what the model makes of them where that is known."""
+    return next(t for t in seen.printed.tables if t.title.startswith(("How far each", "What each attribute reveals")))
+
+
+def _tells_most(seen: Seen, name: str) -> bool:
+    table = _by_itself(seen)
+    told = {row[0]: number(table.row(row[0])["by itself"].removesuffix(" %")) for row in table.rows}
+    return told[name] == max(told.values())
 
 
 def _small(seen: Seen, one: str | None, count: str | None, such: str | None, least: str) -> bool:
@@ -222,7 +233,7 @@ SENTENCES: dict[str, Check] = {
     r"Warning: '(.+)' alone nearly determines 'y': is it known before the target\?"
     rf"(?: Without '(.+)': {P} \({N} to {P}\)\. To leave it out: --type (.+)=ignore)?": _leak,
     r"Warning: The date '(.+)' tells most about 'y' of all columns, and rows to come have dates not seen here\. .*": (
-        lambda s, name: s.printed.table("What each attribute reveals").rows[0][0] == name
+        _tells_most
     ),
     rf"Warning: {P} of the rows have a copy, equal in all attributes: .*": _copies,
     rf"Warning: {N} of {N} rows \({P}\) have a copy in another fold, so they are not really unseen: .*": (
@@ -371,20 +382,19 @@ def _information(seen: Seen, table: Table) -> None:
     rows = [(row, seen.case.weigh(row)) for row in seen.case.judged]
     labels = {c: math.fsum(w for row, w in rows if row[seen.case.target] == c) for c in seen.judged.classes}
     whole = oracle.entropy([*labels.values()])
-    close(*groups(r"of ([\d.]+) bits in all", table.title), whole)
     kinds = {line[0]: line[1] for line in seen.printed.table("How the columns were read").rows}
     scale = max(1.0, len(rows) / math.fsum(w for _, w in rows))
-    bits = [number(row[1]) for row in table.rows]
-    assert bits == sorted(bits, reverse=True)
+    if "bits" in table.header:
+        bits = [number(row[1]) for row in table.rows]
+        assert bits == sorted(bits, reverse=True)
     for line in table.rows:
         cells = dict(zip(table.header, line, strict=False))
         known = [(row, w) for row, w in rows if row[cells["attribute"]] is not None]
         missing = 1 - math.fsum(w for _, w in known) / math.fsum(w for _, w in rows)
         percent(cells["missing"] or "0 %", missing, cells)
-        assert abs(number(cells["share"].removesuffix(" %")) - 100 * number(cells["bits"]) / whole) < 0.06, cells
         if kinds[cells["attribute"]] == "nominal":
             pairs = [(str(row[cells["attribute"]]), str(row[seen.case.target]), w) for row, w in known]
-            close(cells["bits"], oracle.information(pairs, scale) * (1 - missing), cells)
+            percent(cells["by itself"], oracle.information(pairs, scale) * (1 - missing) / whole, cells)
 
 
 def _columns(seen: Seen, table: Table) -> None:
@@ -442,6 +452,7 @@ TABLES: dict[str, Callable[[Seen, Table], None]] = {
     "Lift: ": _lift,
     "Calibration: ": _calibration,
     "What each attribute reveals": _information,
+    "How far each attribute moves": _information,
     "How the columns were read": _columns,
     "Strongest single values": _single_values,
     r"\S+ less the baselines: ": _differences,

@@ -33,7 +33,7 @@ from likely.sums import state
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.contracts import State
-from likely.sums.state import read_mapping, read_text
+from likely.sums.state import read_finite, read_mapping, read_text
 from likely.sums.summary import Summary
 from likely.table.source import Source
 
@@ -221,6 +221,10 @@ def model_from_tree(tree: State, name: str) -> Model | Summary:
                 kind = Counts if axis.edges is None else Numbers
                 state.require(isinstance(held, kind), "references are of the attributes of the model")
             model = replace(model, references=references)
+        if "importances" in tree:
+            names = [column.name for column in model.schema.attributes]
+            values = read_finite(tree["importances"], (len(names),), "importances", least=0.0).tolist()
+            model = replace(model, importances=dict(zip(names, values, strict=True)))
         if loss is not None:
             loss.check(model.classes)
         return _replace_loss(model, loss)
@@ -281,7 +285,8 @@ def relearn(known: Known, summary: Summary) -> Known:
     if not isinstance(known, Model):
         return summary  # type: ignore[return-value]
     model = _derive(known.learner, summary, known.lasting_state())
-    model = replace(model, references=known.references)  # they stay as they are, as weights do that rows chose
+    # They stay as they are, as weights do that rows chose.
+    model = replace(model, references=known.references, importances=known.importances)
     return _replace_loss(model, known.loss)  # type: ignore[return-value]
 
 

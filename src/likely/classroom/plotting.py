@@ -83,7 +83,8 @@ def _model(record: Look) -> Model:
 
 def _of_look(record: Look, what: str) -> Chart:
     if what == "bits":
-        found = [NamedBar(clean(a["name"], 40), a["bits"], f"{a['bits']:.3f}") for a in record.attributes]
+        told = sorted(record.attributes, key=lambda a: -a["bits"])
+        found = [NamedBar(clean(a["name"], 40), a["bits"], f"{a['bits']:.3f}") for a in told]
         return bar_chart(f"What each attribute tells about {clean(record.target, 40)} alone", "bits", found)
     if what == "confusion":
         return confusion_map([clean(c, 40) for c in record.classes], record.confusion)

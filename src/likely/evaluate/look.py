@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -17,6 +18,7 @@ from likely.evaluate.attributes.information import (
     attributes,
     entropy,
     evidence,
+    find_importances,
     information,
 )
 from likely.evaluate.attributes.plane import ClassPlane, PlaneSampler, worth_a_picture
@@ -261,10 +263,13 @@ FOLDS = 10
 
 
 class AttributeBits(TypedDict):
-    """What one attribute alone tells about the target."""
+    """How far an attribute moves the model's answers, and what it alone tells about the target."""
 
     name: str
+    importance: float | None
+    """The mean evidence in bits, over rows, of all that the model makes of it; None where that is not known."""
     bits: float
+    """What it alone tells."""
     share: float
     """Of the target's entropy."""
     missing: float
@@ -479,7 +484,8 @@ def _look(source: Source, reading: Reading, asked: _Asked) -> Look:
         seen = replace(seen, pairs=tuple(p for p in seen.pairs if p.other not in blocks.get(p.one, ())))
     trust = trust_scores(found, positive_class(asked.positive, total), seen)
     schema = whole.schema if isinstance(whole, Model) else total.schema
-    record = _record(source, found, dealing, learner, told, seen, trust, schema)
+    importances = {} if model is None else find_importances(model)
+    record = _record(source, found, dealing, learner, told, seen, trust, schema, importances)
     said = model.notes if model is not None else found.notes.get(LEARNER, ())
     notes = (note for note in (*source.notes, *found.told, *said, *record.notes) if note not in record.warnings)
     return replace(record, notes=tuple(notes), model=model)
@@ -511,6 +517,7 @@ def _record(
     seen: SweepResult,
     trust: Trust,
     schema: Schema,
+    importances: Mapping[str, float],
 ) -> Look:
     """Everything but the model, with what there is to beware of."""
     total, scorer, baseline = found.total, found.scorers[LEARNER], found.scorers[BASELINE]
@@ -547,7 +554,7 @@ def _record(
         per_class=tuple(found.by_class(LEARNER)),
         decisions=decisions,
         trust=trust,
-        attributes=tuple(AttributeBits(name=a.name, bits=a.bits, share=a.share, missing=a.missing) for a in told),
+        attributes=_ordered(told, importances),
         evidence=tuple(evidence(told, total.classes)),
         redundant=seen.pairs,
         texts=texts,
@@ -556,6 +563,22 @@ def _record(
         notes=tuple(f.words for f in troubles if not f.grave),
         plane=seen.plane,
     )
+
+
+def _ordered(told: Iterable[AttributeInformation], importances: Mapping[str, float]) -> tuple[AttributeBits, ...]:
+    """The attributes, those first that the model goes by most; where that is not known, those that tell most alone."""
+    known = {name: value / math.log(2) for name, value in importances.items()}
+    each = [
+        AttributeBits(
+            name=a.name,
+            importance=known.get(a.name, 0.0) if known else None,
+            bits=a.bits,
+            share=a.share,
+            missing=a.missing,
+        )
+        for a in told
+    ]
+    return tuple(sorted(each, key=lambda a: -(a["importance"] or 0.0)))
 
 
 def _by_themselves(sweep: LookSweep, found: Validation) -> list[AttributeInformation]:

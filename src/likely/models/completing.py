@@ -21,6 +21,7 @@ from likely.models.contracts import Learning, Model, Sweep, setting_of
 from likely.models.factors.bins import read_tally
 from likely.models.heldout.kept_rows import KeptRows, scramble
 from likely.models.heldout.search import gather_rows
+from likely.models.importance import measure_importances
 from likely.models.posterior import first_best
 from likely.models.shapes import Axis, Completed, Opaque, References, Sum
 from likely.models.shapes.references import WIDTH
@@ -89,10 +90,13 @@ def complete(model: Model) -> Learning[Model]:
 
 
 def with_references(model: Model, rows: KeptRows) -> Model:
-    """The model with references made of these rows, which are in the order of hashes."""
-    if not needs_references(model) or not len(rows):
+    """The model with references made of these rows, and with how much each attribute moves its answers to them."""
+    if not len(rows):
         return model
     rows = _first_rows(rows, len(model.schema.attributes))
+    model = replace(model, importances=measure_importances(model, rows.batch, rows.weight))
+    if not needs_references(model):
+        return model
     coding = _coding(model.summary.without(model.summary.more))
     codes = coding.codes(rows.batch)
     places = tuple(_places(coding.summary, axis) for axis in coding.axes)

@@ -65,6 +65,8 @@ class Answers(ABC):
     references: References | None = None
     """Rows that stand for the table: an answer of which some cells are unknown is averaged over them. None: unknown
     cells are summed over, or add nothing."""
+    importances: Mapping[str, float] = field(default_factory=dict)
+    """How far each attribute moves the answers, in nats, the mean over rows (models/importance.py); empty: unknown."""
     loss: Loss | None = None
     """What decisions cost, where that was said when the model was made. No probability depends on it."""
     state: State = field(default_factory=dict)
@@ -296,6 +298,8 @@ class Answers(ABC):
         }
         if self.references is not None:
             tree["references"] = self.references.state()
+        if self.importances:
+            tree["importances"] = np.array([*self.importances.values()])
         if self.loss is not None:
             tree["loss"] = self.loss.toml()  # as text, which keeps the order of actions and exact costs
         return tree

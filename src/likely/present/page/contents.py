@@ -263,29 +263,42 @@ def present_bits(record: Look, keys: dict[str, str]) -> Document | None:
     """What each attribute reveals by itself; those that reveal nothing are only named."""
     if not record.attributes:
         return None
-    telling = [a for a in record.attributes if a["bits"] >= LEAST_BITS]
-    silent = [clean(a["name"], 40) for a in record.attributes if a["bits"] < LEAST_BITS]
-    most = max((a["bits"] for a in telling), default=0.0)
+    telling = [a for a in record.attributes if tables.weight_of(a) >= LEAST_BITS]
+    silent = [clean(a["name"], 40) for a in record.attributes if tables.weight_of(a) < LEAST_BITS]
+    by_model = record.attributes[0]["importance"] is not None
+    most = max((tables.weight_of(a) for a in telling), default=0.0)
     steps = ticks(0.0, most) if most > 0 else [0.0, 1.0]
     table = tables.attribute_table(record, keys, steps[-1]).first(len(telling))
     marks = steps[:: max(1, (len(steps) - 1) // 2)]
     axis = scale([(s / steps[-1], f"{s:g}" + (" bits" if s == marks[-1] else "")) for s in marks])
-    table = replace(table, title="Bits of each attribute", header=(*table.header[:-1], axis), style="bits")
+    table = replace(table, title="Attributes", header=tuple(h or axis for h in table.header), style="bits")
     table = table.first(MOST_ATTRIBUTES)
     notes = []
     if len(telling) > MOST_ATTRIBUTES:
-        notes.append(f"{len(telling) - MOST_ATTRIBUTES} more attributes reveal less.")
+        notes.append(f"{len(telling) - MOST_ATTRIBUTES} more attributes say less.")
     if silent:
         named = ", ".join(silent[:MOST_NAMED]) + (f" and {len(silent) - MOST_NAMED} more" * (len(silent) > MOST_NAMED))
-        notes.append(f"{plural(len(silent), 'attribute')} reveal{'s' * (len(silent) == 1)} nothing alone: {named}.")
-    words = (
-        f"How much each attribute reveals on its own, of the {record.entropy:.3f} bits of uncertainty about the class "
-        "of a row. Attributes can overlap, so their bits do not add up."
+        how = "" if by_model else " alone"
+        notes.append(f"{plural(len(silent), 'attribute')} say{'s' * (len(silent) == 1)} nothing{how}: {named}.")
+    alone = (
+        f"by itself, as a share of the uncertainty about the class of a row ({record.entropy:.3f} bits). Attributes "
+        "can overlap, so these shares do not add up."
     )
+    words = f"What each attribute reveals {alone}"
+    if by_model:
+        words = (
+            "How far each attribute moves the answers: its evidence for a row, with its share of what several say "
+            f"together, in the mean over rows, in bits; one bit doubles the odds. Beside it, what it reveals {alone}"
+        )
     strongest = replace(tables.evidence_table(record), style="wide")
     first, *rest = [t for t in (*((table,) if telling else ()), strongest) if t.rows] or [None]
     parts = (words,) if first is None else (words, first, *notes_of(notes), *rest)
-    return Document("Which attributes reveal most", parts, "bits", "Most telling")
+    return Document(
+        "Which attributes the answers go by" if by_model else "Which attributes reveal most",
+        parts,
+        "bits",
+        "Most telling",
+    )
 
 
 def present_attributes(cards: tuple[Card, ...], classes: tuple[str, ...]) -> Document | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from likely.evaluate.attributes.information import WordStatistics
 from likely.evaluate.crossval.dealing import Dealing
-from likely.evaluate.look import Look
+from likely.evaluate.look import AttributeBits, Look
 from likely.evaluate.scores.intervals import Measure, Paired
 from likely.evaluate.scores.ranking import Reliability
 from likely.evaluate.scores.scores import LossScores, Scores
@@ -208,25 +208,39 @@ def against_table(title: str, pairs: Sequence[Paired]) -> Table:
 
 def attribute_title(record: Look) -> str:
     """What the table of attributes shows."""
-    name = clean(record.target, 20)
-    return f"What each attribute reveals about {name} on its own, of {record.entropy:.3f} bits in all"
+    alone = f"reveals about {clean(record.target, 20)} by itself"
+    if _without_importances(record):
+        return f"What each attribute {alone}"
+    return f"How far each attribute moves the answers, and what it {alone}"
+
+
+def _without_importances(record: Look) -> bool:
+    return all(a["importance"] is None for a in record.attributes)
 
 
 def attribute_table(record: Look, links: Mapping[str, str] | None = None, most: float | None = None) -> Table:
-    """What each attribute alone tells; `links` are the places of a page that say more, `most` is the longest bar."""
-    longest = most or max([a["bits"] for a in record.attributes], default=0.0) or 1.0
-    texts, places = {text.words.name for text in record.texts}, links or {}
+    """What moves the answers, and what each attribute alone tells; `links` are the places of a page that say more,
+    `most` is the longest bar."""
+    texts, places, alone = {text.words.name for text in record.texts}, links or {}, _without_importances(record)
+    longest = most or max([weight_of(a) for a in record.attributes], default=0.0) or 1.0
     rows = tuple(
         (
             link_cell(clean(a["name"], 40), places.get(a["name"], "")),
-            f"{'≥ ' if a['name'] in texts else ''}{a['bits']:.4f}",
-            percent(a["share"]),
+            *(() if alone else (f"{a['importance'] or 0.0:.2f}",)),
+            bar_cell(weight_of(a) / longest),
+            f"{'≥ ' if a['name'] in texts else ''}{percent(a['share'])}",
             percent(a["missing"]) if a["missing"] else "",
-            bar_cell(a["bits"] / longest),
         )
         for a in record.attributes
     )
-    return Table(attribute_title(record), ("attribute", "bits", "share", "missing", ""), rows, frozenset({1, 2, 3}))
+    if alone:
+        return Table(attribute_title(record), ("attribute", "", "by itself", "missing"), rows, frozenset({2, 3}))
+    return Table(attribute_title(record), ("attribute", "bits", "", "by itself", "missing"), rows, frozenset({1, 3, 4}))
+
+
+def weight_of(attribute: AttributeBits) -> float:
+    """What attributes are ordered by: how far one moves the answers; where that is not known, what it tells alone."""
+    return attribute["bits"] if attribute["importance"] is None else attribute["importance"]
 
 
 def word_table(words: WordStatistics) -> Table:

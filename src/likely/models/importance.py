@@ -1,0 +1,52 @@
+"""How much each attribute moves a model's answers: the mean of its folded evidence. Knows scores and rows; no words."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from likely.machinery.arrays import Floats
+from likely.models.contracts import Model
+from likely.models.shapes import PairTable
+from likely.models.shapes.folding import fold_lines
+from likely.models.shapes.lines import Line
+from likely.table.batch import Batch
+
+IMPOSSIBLE = 52 * math.log(2)
+"""Evidence counts at most so much."""
+MOST_ROWS, MOST_ASKED = 2_000, 200
+"""Rows whose evidence is folded at most; and where a term is asked about subsets of its attributes."""
+
+
+def measure_importances(model: Model, batch: Batch, weight: Floats) -> dict[str, float]:
+    """For each attribute how far all that it says (by itself, and its share of what several say) moves the odds of the
+    two classes that it moves most, in nats, the mean over the first rows of a batch. Empty where evidence cannot be
+    folded."""
+    if not model.score.is_sum or model.shape() is None or len(model.classes) < 2:
+        return {}
+    score = model.score  # of which terms say nothing of unknown cells: nothing is averaged
+    one = score.take_apart(batch.sliced(slice(0, 1))) if batch.rows else None
+    if one is None:
+        return {}
+    most = MOST_ASKED if any(_is_asked(line) for line in one.lines) else MOST_ROWS
+    rows = batch.sliced(slice(0, min(most, batch.rows)))
+    terms = score.take_apart(rows)
+    assert terms is not None
+    total: dict[str, Floats] = {}
+    for share in fold_lines(terms, rows)[0]:
+        total[share.name] = total.get(share.name, 0.0) + share.logs
+    weight = weight[: rows.rows]
+    out = {}
+    for name, logs in total.items():
+        far = np.minimum(np.ptp(logs, axis=1), IMPOSSIBLE)
+        out[name] = float(far @ weight / weight.sum())
+    return {column.name: out.get(column.name, 0.0) for column in model.schema.attributes}
+
+
+def _is_asked(line: Line) -> bool:
+    """Whether folding a line takes answers for subsets of its attributes."""
+    if not line.parts or line.parts[-1].share is not None:
+        return False
+    term = line.parts[-1].term
+    return not isinstance(term, PairTable) and len(getattr(term, "names", ())) > 1
