@@ -52,7 +52,7 @@ def test_it_is_the_mean_of_the_lines_over_rows(name: str, classes: int) -> None:
 def test_it_is_kept_in_the_file(tmp_path: Path) -> None:
     model = likely.fit(board(150), "t")
     model.save(tmp_path / "m.likely")
-    assert model.importances and likely.load(tmp_path / "m.likely").importances == model.importances
+    assert model.importance and likely.load(tmp_path / "m.likely").importance == model.importance
 
 
 def test_a_look_is_headed_by_what_the_model_goes_by() -> None:
@@ -60,10 +60,10 @@ def test_a_look_is_headed_by_what_the_model_goes_by() -> None:
     found = likely.look(board(), "t")
     assert found.model is not None
     order = [a["name"] for a in found.attributes]
-    assert order == sorted(order, key=lambda n: -found.model.importances[n])  # type: ignore[union-attr]
+    assert order == sorted(order, key=lambda n: -found.model.importance.each[n])  # type: ignore[union-attr]
     first = found.attributes[0]
     assert first["name"] != "sky" and first["share"] < 0.02
-    assert first["importance"] == pytest.approx(found.model.importances[first["name"]] / math.log(2))
+    assert first["importance"] == pytest.approx(found.model.importance.each[first["name"]] / math.log(2))
 
 
 @pytest.mark.parametrize("estimator", [AutoClassifier(), NaiveBayesClassifier()])

@@ -12,7 +12,7 @@ import pytest
 import likely
 from likely.machinery.words import signed
 from likely.present.document import to_json
-from likely.present.effects import coarsen, evidence_bits, find_effects, find_pairs, merge_steps, pair_grid, prior_of
+from likely.present.effects import coarsen, evidence_bits, find_effects, merge_steps, pair_grid, prior_of
 from likely.present.report.model import present_attribute, present_model
 
 
@@ -33,23 +33,6 @@ def table(classes: int = 2, rows: int = 800) -> dict[str, list[Any]]:
 
 def fitted(classes: int = 2, **settings: Any) -> Any:
     return likely.fit(table(classes), "t", likely.Additive(**settings))
-
-
-@pytest.mark.parametrize("classes", [2, 3])
-def test_strength_is_the_mean_range_of_a_term_over_the_rows(classes: int) -> None:
-    model = fitted(classes)
-    (batch,) = model.batches({n: v for n, v in table(classes).items() if n != "t"})
-    terms = model.terms(batch)
-    found = list(model.term_strengths().values())
-    expected = np.ptp(terms.array[:, 1:], axis=2).mean(axis=0)
-    assert found == pytest.approx(expected.tolist(), abs=1e-9)
-    assert list(model.term_strengths()) == [part.names for part in model.parts]
-
-
-def test_strengths_are_kept_in_the_file(tmp_path: Any) -> None:
-    model = fitted(order=3)
-    model.save(tmp_path / "m.likely")
-    assert likely.load(tmp_path / "m.likely").term_strengths() == model.term_strengths()
 
 
 def test_a_curve_shows_the_bits_that_the_ledger_has() -> None:
@@ -90,9 +73,10 @@ def test_the_curve_of_a_pool_has_what_every_member_says(members: Any) -> None:
     assert len(steps) > 20 and np.ptp(steps) == pytest.approx(np.ptp(list(bits.values())), rel=0.1)
     mean = float(np.mean([abs(bits[v]) if v is not None else 0.0 for v in found[x]]))
     headline = present_attribute(model, x).headline
-    assert float(headline.split(" says ")[1].split()[0]) == pytest.approx(mean, rel=0.03)
-    lines = next(t for t in present_model(model).tables if t.title.startswith("What each attribute says")).rows
-    assert next(row for row in lines if row[0] == x)[1] == headline.split(" says ")[1].split()[0]
+    own = headline.removesuffix(".").split(" by itself ")[1]
+    assert float(own) == pytest.approx(mean, rel=0.03)
+    lines = next(t for t in present_model(model).tables if t.title.startswith("How far each attribute moves")).rows
+    assert next(row for row in lines if row[0] == x)[3] == own
 
 
 def test_steps_are_put_together_by_what_they_say_and_weigh() -> None:
@@ -107,8 +91,8 @@ def test_steps_are_put_together_by_what_they_say_and_weigh() -> None:
 
 def test_a_grid_shows_what_a_pair_says() -> None:
     model = fitted()
-    names = next(n for n in find_pairs(model) if n == ("b × c", "c"))
-    grid = pair_grid(model, *find_pairs(model)[names], 6)
+    effects = find_effects(model)
+    grid = pair_grid(model, (effects["b × c"], effects["c"]), 6)
     bits = evidence_bits(grid.logs, prior_of(model))[..., 1]
     for i, b in enumerate(grid.labels[0]):
         for j, c in enumerate(grid.labels[1]):
@@ -125,23 +109,22 @@ def test_a_grid_shows_what_a_pair_says() -> None:
 def test_the_report_names_terms_by_strength(classes: int, order: int) -> None:
     model = fitted(classes, order=order, missing="level")
     titles = [t.title for t in present_model(model).tables]
-    assert any(t.startswith("What each attribute says") for t in titles)
-    assert any("columns" in t for t in titles) == (order == 2)
+    assert any(t.startswith("How far each attribute moves") for t in titles)
+    assert any("columns" in t for t in titles) == (order > 1)
     for name in model.schema.names[:-1]:
         page = present_attribute(model, name)
         assert page.headline.startswith(name)
         json.loads(to_json(page))
     curve = present_attribute(model, "<b>x = y</b>").tables[0]
     assert curve.rows[-1][0] == "(missing)" and len(curve.rows) <= 21
-    if order == 3:
-        assert "sets of three" in "".join(present_model(model).remarks)
+    assert ("What two attributes say together, mean over rows" in titles) == (order > 1)
     whole = json.loads(to_json(present_attribute(model, "<b>x = y</b>", everything=True)))
     assert len(whole["tables"][0]["rows"]) >= len(curve.rows)
 
 
 def test_other_models_are_shown_as_before() -> None:
     model = likely.fit(table(), "t", likely.NaiveBayes())
-    assert model.term_strengths() == {} and find_effects(model) == {}
+    assert model.importance is None and find_effects(model) == {}
     assert not any("says by itself" in t.title for t in present_model(model).tables)
 
 

@@ -624,9 +624,27 @@ CASES: dict[str, tuple[Any, Callable[[Tree], object]]] = {
     "a forest that says no number": ("forest", forest(values=lambda v: altered(v, -1, np.nan))),
     "a forest of other classes": ("forest", forest(values=lambda v: v[:, :1])),
     "masks of a forest less": ("forest", forest(left=lambda m: m[1:])),
-    "strengths of a forest less": ("forest", forest(strengths=lambda s: s[1:])),
-    "strengths of a forest below none": ("forest", forest(strengths=lambda s: altered(s, 0, -1.0))),
 }
+
+
+IMPORTANCES: dict[str, Callable[[Tree], object]] = {
+    "of fewer attributes": lambda f: f.update(each=f["each"][1:]),
+    "below none": lambda f: f.update(each=altered(f["each"], 0, -1.0)),
+    "that are no numbers": lambda f: f.update(together=altered(f["together"], 0, np.nan)),
+    "of pairs with nobody": lambda f: f.update(pairs=f["pairs"] + 99),
+    "of pairs of three": lambda f: f.update(pairs=f["pairs"][:, [0, 1, 0]]),
+    "of more pairs": lambda f: f.update(together=f["together"][1:]),
+}
+
+
+@pytest.mark.parametrize("what", IMPORTANCES)
+def test_importances_that_cannot_be_are_refused(what: str, tmp_path: Path) -> None:
+    tree = state.parse(content(2), "m.likely")
+    tree["importance"] = dict(tree["importance"])
+    IMPORTANCES[what](tree["importance"])
+    (tmp_path / "m.likely").write_bytes(state.dump(tree))
+    with pytest.raises(FileFormatError, match=r"m\.likely"):
+        likely.load(tmp_path / "m.likely")
 
 
 @pytest.mark.parametrize("what", CASES)

@@ -25,6 +25,7 @@ from likely.intake.store import summarize_by_file
 from likely.intake.summarize import Engine, LocalEngine, More, Wanted, summarize_table, summary_from_knowledge
 from likely.models.contracts import Learner, Model, setting_of
 from likely.models.default import chosen_learner, default_learner
+from likely.models.importance import Importance
 from likely.models.learning import begin, learn_without_rows, restore, run
 from likely.models.loss import Loss, parse_loss
 from likely.models.registry import LEARNERS
@@ -33,7 +34,7 @@ from likely.sums import state
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.contracts import State
-from likely.sums.state import read_finite, read_mapping, read_text
+from likely.sums.state import read_mapping, read_text
 from likely.sums.summary import Summary
 from likely.table.source import Source
 
@@ -221,10 +222,10 @@ def model_from_tree(tree: State, name: str) -> Model | Summary:
                 kind = Counts if axis.edges is None else Numbers
                 state.require(isinstance(held, kind), "references are of the attributes of the model")
             model = replace(model, references=references)
-        if "importances" in tree:
+        if "importance" in tree:
             names = [column.name for column in model.schema.attributes]
-            values = read_finite(tree["importances"], (len(names),), "importances", least=0.0).tolist()
-            model = replace(model, importances=dict(zip(names, values, strict=True)))
+            measured = dict(read_mapping(tree["importance"], "importance"))
+            model = replace(model, importance=Importance.from_state(measured, names))
         if loss is not None:
             loss.check(model.classes)
         return _replace_loss(model, loss)
@@ -286,7 +287,7 @@ def relearn(known: Known, summary: Summary) -> Known:
         return summary  # type: ignore[return-value]
     model = _derive(known.learner, summary, known.lasting_state())
     # They stay as they are, as weights do that rows chose.
-    model = replace(model, references=known.references, importances=known.importances)
+    model = replace(model, references=known.references, importance=known.importance)
     return _replace_loss(model, known.loss)  # type: ignore[return-value]
 
 

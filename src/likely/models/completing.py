@@ -21,7 +21,7 @@ from likely.models.contracts import Learning, Model, Sweep, setting_of
 from likely.models.factors.bins import read_tally
 from likely.models.heldout.kept_rows import KeptRows, scramble
 from likely.models.heldout.search import gather_rows
-from likely.models.importance import measure_importances
+from likely.models.importance import measure_importance
 from likely.models.posterior import first_best
 from likely.models.shapes import Axis, Completed, Opaque, References, Sum
 from likely.models.shapes.references import WIDTH
@@ -82,8 +82,10 @@ def needs_references(model: Model) -> bool:
 
 
 def complete(model: Model) -> Learning[Model]:
-    """The model with references, where it needs them: one sweep more, unless it has them."""
-    if not needs_references(model):
+    """The model with references, where it needs them, and with how much each attribute moves its answers: one sweep
+    more, unless it has both."""
+    measured = model.importance is not None or not model.state or model.factored or not model.score.is_sum
+    if measured and not needs_references(model):
         return model
     sums = yield Sweep(gather_rows, (model.summary, LOOKED_AT), needed=False)
     return model if sums is None else with_references(model, sums[0].dealt(model.summary, 2))
@@ -94,7 +96,7 @@ def with_references(model: Model, rows: KeptRows) -> Model:
     if not len(rows):
         return model
     rows = _first_rows(rows, len(model.schema.attributes))
-    model = replace(model, importances=measure_importances(model, rows.batch, rows.weight))
+    model = replace(model, importance=measure_importance(model, rows.batch, rows.weight))
     if not needs_references(model):
         return model
     coding = _coding(model.summary.without(model.summary.more))
@@ -127,7 +129,7 @@ def _first_rows(rows: KeptRows, axes: int) -> KeptRows:
     """The rows with the smallest hashes, all of a hash or none."""
     different = np.unique(rows.hashes)
     order = np.argsort(rows.hashes, kind="stable")
-    most = max(min(LOOKED_AT, WORK // (_count(axes) * axes)), LEAST_LOOKED_AT)
+    most = max(min(LOOKED_AT, WORK // (_count(axes) * max(axes, 1))), LEAST_LOOKED_AT)
     if len(different) <= most:
         return rows.take(order)
     return rows.take(order[: int(np.searchsorted(rows.hashes[order], different[most]))])

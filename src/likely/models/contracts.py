@@ -222,8 +222,6 @@ class Model(Answers):
     """What of `state` holds as well when other rows are learned or unlearned."""
     unlasting: str = ""
     """Why it can neither learn nor unlearn rows, as a sentence, where that is not because of `lasting`."""
-    strengths: Mapping[tuple[str, ...], float] = field(default_factory=dict)
-    """What `term_strengths` gives."""
     choices: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Notes on what the rows chose: each with its column (or ""), and what models that chose alike share."""
     ledger_note: str = ""
@@ -423,13 +421,6 @@ class Model(Answers):
                 "LinearDiscriminant do."
             )
         return self.divide(self, first, second)
-
-    def term_strengths(self) -> Mapping[tuple[str, ...], float]:
-        """How strong the term of each attribute, or of several together, is: in nats, the mean over rows of training.
-
-        Empty where terms say log P(cells | class), which the page and `show` tell as counts and densities.
-        """
-        return self.strengths
 
     def curve(self, name: str) -> dict[str, Any]:
         """What an attribute says by itself, in the form in which a curve can be given by hand (`Additive(curves=…)`).

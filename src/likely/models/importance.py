@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,37 +13,73 @@ from likely.models.contracts import Model
 from likely.models.shapes import PairTable
 from likely.models.shapes.folding import fold_lines
 from likely.models.shapes.lines import Line
+from likely.sums.contracts import State
+from likely.sums.state import read_finite, read_wholes, require
 from likely.table.batch import Batch
 
 IMPOSSIBLE = 52 * math.log(2)
 """Evidence counts at most so much."""
+MOST_PAIRS = 20
 MOST_ROWS, MOST_ASKED = 2_000, 200
 """Rows whose evidence is folded at most; and where a term is asked about subsets of its attributes."""
 
 
-def measure_importances(model: Model, batch: Batch, weight: Floats) -> dict[str, float]:
-    """For each attribute how far all that it says (by itself, and its share of what several say) moves the odds of the
-    two classes that it moves most, in nats, the mean over the first rows of a batch. Empty where evidence cannot be
-    folded."""
+@dataclass(frozen=True)
+class Importance:
+    """How far attributes move the answers, in nats, the mean over rows; of two classes, or the two that move most."""
+
+    each: Mapping[str, float]
+    """All that an attribute says: by itself, and its share of what several say. By name, in the order of the schema."""
+    together: Mapping[tuple[str, str], float]
+    """What two attributes share of what they, and perhaps others, say together; those that share most."""
+
+    def state(self) -> State:
+        """As a file holds it."""
+        places = {name: k for k, name in enumerate(self.each)}
+        return {
+            "each": np.array([*self.each.values()]),
+            "pairs": np.array([[places[n] for n in pair] for pair in self.together], np.int64).reshape(-1, 2),
+            "together": np.array([*self.together.values()]),
+        }
+
+    @classmethod
+    def from_state(cls, found: State, names: Sequence[str]) -> Importance:
+        """As a file holds it; what cannot be is refused."""
+        each = read_finite(found["each"], (len(names),), "importances", least=0.0).tolist()
+        pairs = read_wholes(found["pairs"], 2, "pairs of attributes")
+        require(pairs.shape[1] == 2 and ((pairs >= 0) & (pairs < len(names))).all(), "pairs are of attributes")
+        together = read_finite(found["together"], (len(pairs),), "what pairs share", least=0.0).tolist()
+        told = [(names[a], names[b]) for a, b in pairs.tolist()]
+        return cls(dict(zip(names, each, strict=True)), dict(zip(told, together, strict=True)))
+
+
+def measure_importance(model: Model, batch: Batch, weight: Floats) -> Importance | None:
+    """How far attributes move the answers to the first rows of a batch; None where evidence cannot be folded."""
     if not model.score.is_sum or model.shape() is None or len(model.classes) < 2:
-        return {}
+        return None
     score = model.score  # of which terms say nothing of unknown cells: nothing is averaged
     one = score.take_apart(batch.sliced(slice(0, 1))) if batch.rows else None
     if one is None:
-        return {}
+        return None
     most = MOST_ASKED if any(_is_asked(line) for line in one.lines) else MOST_ROWS
     rows = batch.sliced(slice(0, min(most, batch.rows)))
     terms = score.take_apart(rows)
     assert terms is not None
     total: dict[str, Floats] = {}
+    pairs: dict[tuple[str, ...], Floats] = {}
     for share in fold_lines(terms, rows)[0]:
         total[share.name] = total.get(share.name, 0.0) + share.logs
-    weight = weight[: rows.rows]
-    out = {}
-    for name, logs in total.items():
-        far = np.minimum(np.ptp(logs, axis=1), IMPOSSIBLE)
-        out[name] = float(far @ weight / weight.sum())
-    return {column.name: out.get(column.name, 0.0) for column in model.schema.attributes}
+        if len(share.together) == 1:
+            pair = tuple(sorted((share.name, *share.together)))
+            pairs[pair] = pairs.get(pair, 0.0) + share.logs
+    weight = weight[: rows.rows] / weight[: rows.rows].sum()
+
+    def mean(logs: Floats) -> float:
+        return float(np.minimum(np.ptp(logs, axis=1), IMPOSSIBLE) @ weight)
+
+    found = sorted(((mean(logs), pair) for pair, logs in pairs.items()), key=lambda one: (-one[0], one[1]))
+    each = {c.name: mean(total[c.name]) if c.name in total else 0.0 for c in model.schema.attributes}
+    return Importance(each, {(a, b): value for value, (a, b) in found[:MOST_PAIRS] if value > 0})
 
 
 def _is_asked(line: Line) -> bool:

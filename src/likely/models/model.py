@@ -40,6 +40,7 @@ from likely.table.source import Source
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from likely.models.importance import Importance
     from likely.models.shapes import References
     from likely.table.arrow import ArrowBatch
 
@@ -65,8 +66,8 @@ class Answers(ABC):
     references: References | None = None
     """Rows that stand for the table: an answer of which some cells are unknown is averaged over them. None: unknown
     cells are summed over, or add nothing."""
-    importances: Mapping[str, float] = field(default_factory=dict)
-    """How far each attribute moves the answers, in nats, the mean over rows (models/importance.py); empty: unknown."""
+    importance: Importance | None = None
+    """How far attributes move the answers; None where that was not measured."""
     loss: Loss | None = None
     """What decisions cost, where that was said when the model was made. No probability depends on it."""
     state: State = field(default_factory=dict)
@@ -298,8 +299,8 @@ class Answers(ABC):
         }
         if self.references is not None:
             tree["references"] = self.references.state()
-        if self.importances:
-            tree["importances"] = np.array([*self.importances.values()])
+        if self.importance is not None:
+            tree["importance"] = self.importance.state()
         if self.loss is not None:
             tree["loss"] = self.loss.toml()  # as text, which keeps the order of actions and exact costs
         return tree

@@ -6,7 +6,7 @@ with the mean of what its parts say, by their weight in training.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -18,7 +18,7 @@ from likely.evaluate.attributes.information import missing_logs, value_logs
 from likely.machinery.arrays import Floats
 from likely.machinery.words import clean, moment, number
 from likely.models.contracts import Model
-from likely.models.shapes import Axis, BinTable, LevelTable, PairTable, TreeSum, bin_names, bin_of, sum_of
+from likely.models.shapes import BinTable, LevelTable, TreeSum, bin_names, bin_of, sum_of
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.table.labels import date_label
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 EVEN = 32
 """Steps of a curve that changes gradually, of equal weight."""
+MOST_ASKED = 24
+"""Steps of each of two attributes that a model is asked about."""
 RULED_OUT = 40.0
 """Nats that stand for a value that rules a class out, when means are taken."""
 
@@ -173,25 +175,20 @@ def mean_range(logs: Floats, weight: Floats, whole: float | None = None) -> floa
     return float(far @ weight / total)
 
 
-def find_strengths(model: Model, effects: Mapping[str, Effect]) -> dict[tuple[str, ...], float]:
-    """How strong the evidence of each attribute is (all that the model says of it alone), and that of each set: in
-    nats, the mean over rows of training."""
-    out = {names: strength for names, strength in model.term_strengths().items() if len(names) > 1}
-    whole = float(model.summary.total.floats().sum())
-    for name, effect in effects.items():
-        known = float(effect.weight.sum())
-        missing = 0.0 if effect.missing is None else float(np.ptp(effect.missing)) * max(whole - known, 0.0) / whole
-        out[(name,)] = mean_range(effect.logs, effect.weight, max(whole, known)) + missing
-    return out
+def strength_of(model: Model, effect: Effect) -> float:
+    """How strong the evidence of an attribute is by itself, in nats, the mean over rows of training."""
+    whole, known = float(model.summary.total.floats().sum()), float(effect.weight.sum())
+    missing = 0.0 if effect.missing is None else float(np.ptp(effect.missing)) * max(whole - known, 0.0) / whole
+    return mean_range(effect.logs, effect.weight, max(whole, known)) + missing
 
 
-def find_pairs(model: Model) -> dict[tuple[str, ...], tuple[PairTable, float]]:
-    """The pairs of such a model, with the power of each."""
-    return {term.names: (term, power) for term, power in _terms(model) if isinstance(term, PairTable)}
+def has_evidence(model: Model) -> bool:
+    """Whether a model is told by evidence; others, by P(cells | class), as counts and densities."""
+    return model.importance is not None and not model.factored
 
 
 def _terms(model: Model) -> list[tuple[object, float]]:
-    shape = model.shape() if model.term_strengths() else None
+    shape = model.shape() if has_evidence(model) else None
     whole = None if shape is None else sum_of(shape)
     if whole is None:
         return []
@@ -249,28 +246,51 @@ def coarsen(effect: Effect, most: int) -> Effect:
     return replace(effect, labels=tuple(effect.call(edges)), edges=edges, weight=weight, logs=logs)
 
 
-def pair_grid(model: Model, pair: PairTable, power: float, most: int) -> EffectGrid:
-    """What a pair says, in at most so many steps of each attribute.
+def pair_grid(model: Model, effects: tuple[Effect, Effect], most: int) -> EffectGrid:
+    """What two attributes say together beyond what each says by itself, where nothing else is known, in at most so many
+    steps of each.
 
     Steps are weighed by what each attribute has in training by itself: how often two values meet is not kept.
     """
-    table = power * pair.table
-    labels: list[tuple[str, ...]] = []
-    weights: list[Floats] = []
-    for side, (axis, cells) in enumerate(zip(pair.axes, pair.cells, strict=True)):
-        place, (codes, levels) = cells[: axis.size], _code_weights(model, axis)
-        own = _totals(place, codes, table.shape[side])
-        order = np.unique(place)  # a missing cell may have a place of its own, which is not drawn
-        lines = np.moveaxis(table, side, 0)
-        if axis.edges is None:
-            order = order[np.argsort(_signs(lines[order]), kind="stable")]
-        lines, own = lines[order], own[order]
-        runs = merge_steps(lines.reshape(len(lines), -1), own, most)
-        table = np.moveaxis(np.stack([_mean(lines[run], own[run]) for run in runs]), 0, side)
-        weights.append(np.array([own[run].sum() for run in runs]))
-        labels.append(tuple(_called(axis, place, levels, [order[run] for run in runs], bin_caller(model, axis.name))))
-    one, other = (axis.name for axis in pair.axes)
-    return EffectGrid((one, other), (labels[0], labels[1]), (weights[0], weights[1]), table)
+    fine = [_few_steps(effect) for effect in effects]
+    sides = [len(effect.labels) for effect in fine]
+    one, other = (_points(model, effect) for effect in fine)
+    unknown = [None] * (1 + sum(sides))
+    table = {
+        effects[0].name: [*np.repeat(np.array(one, object), sides[1]), *one, *unknown[len(one) :]],
+        effects[1].name: [*other * sides[0], *[None] * sides[0], *other, None],
+    }
+    alone = replace(model, references=None)
+    logs = np.vstack([alone.log_joint(batch) for batch in alone.batches(table)])
+    cells, nothing = sides[0] * sides[1], logs[-1]
+    both = logs[:cells].reshape(*sides, -1)
+    table_of = both - logs[cells : cells + sides[0], None] - logs[None, cells + sides[0] : -1] + nothing
+    table_of = np.where(np.isfinite(table_of), table_of, 0.0)
+    labels, weights = [], []
+    for side, effect in enumerate(fine):
+        lines, own = np.moveaxis(table_of, side, 0), effect.weight
+        order = np.arange(len(lines)) if effect.edges is not None else np.argsort(_signs(lines), kind="stable")
+        runs = merge_steps(lines[order].reshape(len(lines), -1), own[order], most)
+        table_of = np.moveaxis(np.stack([_mean(lines[order[run]], own[order[run]]) for run in runs]), 0, side)
+        weights.append(np.array([own[order[run]].sum() for run in runs]))
+        labels.append(tuple(_called(effect, [order[run] for run in runs])))
+    return EffectGrid((effects[0].name, effects[1].name), (labels[0], labels[1]), (weights[0], weights[1]), table_of)
+
+
+def _few_steps(effect: Effect) -> Effect:
+    """The steps of an effect that are asked about: of a number some of equal weight, of levels those with most rows."""
+    if len(effect.labels) <= MOST_ASKED:
+        return effect
+    if effect.edges is None:
+        kept = np.sort(np.argsort(-effect.weight, kind="stable")[:MOST_ASKED])
+        labels, levels = (tuple(own[k] for k in kept) for own in (effect.labels, effect.levels))
+        return replace(effect, labels=labels, levels=levels, weight=effect.weight[kept], logs=effect.logs[kept])
+    below = np.cumsum(effect.weight)
+    ends = np.searchsorted(below, below[-1] * np.arange(1, MOST_ASKED) / MOST_ASKED)
+    last = np.unique(np.minimum(ends, len(effect.edges) - 1))
+    weight = np.add.reduceat(effect.weight, [0, *(last + 1)])
+    edges = effect.edges[last]
+    return replace(effect, labels=tuple(effect.call(edges)), edges=edges, weight=weight)
 
 
 def _signs(lines: Floats) -> Floats:
@@ -321,32 +341,10 @@ def name_whole_bins(edges: Floats) -> list[str]:
     return [f"up to {number(float(firsts[0]) - 1)}", *inner, f"{number(float(firsts[-1]))} or more"]
 
 
-def _code_weights(model: Model, axis: Axis) -> tuple[Floats, Floats]:
-    """The weight in training of each code, and of each level."""
-    statistic = model.summary.columns[axis.name]
-    if axis.edges is not None:
-        assert isinstance(statistic, Numbers)
-        return _bin_weights(statistic, axis.edges), np.zeros(0)
-    assert isinstance(statistic, Counts)
-    seen = _level_weights(statistic, axis.levels.names)
-    return (seen if axis.groups is None else _totals(axis.groups, seen, axis.size)), seen
-
-
-def _called(
-    axis: Axis,
-    place: NDArray[np.int32],
-    weight: Floats,
-    runs: Sequence[NDArray[np.int32]],
-    call: Callable[[Floats], list[str]],
-) -> list[str]:
+def _called(effect: Effect, runs: Sequence[NDArray[np.intp]]) -> list[str]:
     """What the steps of one side are called; several levels by that of most rows."""
-    if axis.edges is not None:
-        starts = [int(np.flatnonzero(np.isin(place, run))[0]) for run in runs]
-        return call(axis.edges[[start - 1 for start in starts[1:]]])
-    code = np.arange(len(axis.levels)) if axis.groups is None else axis.groups
-    out = []
-    for run in runs:
-        inside = [k for k, at in enumerate(code.tolist()) if place[at] in run]
-        first = clean(axis.levels.names[max(inside, key=lambda k: weight[k])], 24)
-        out.append(first if len(inside) == 1 else f"{first} and {len(inside) - 1} more")
-    return out
+    if effect.edges is not None:
+        return effect.call(effect.edges[[run[0] - 1 for run in runs[1:]]])
+    first = [effect.labels[run[effect.weight[run].argmax()]] for run in runs]
+    more = [f" and {len(run) - 1} more" if len(run) > 1 else "" for run in runs]
+    return [clean(name, 24) + rest for name, rest in zip(first, more, strict=True)]

@@ -41,7 +41,7 @@ def wrap(model: Model) -> dict[str, Any]:
         "factors": model.factors,
         "factor_powers": model.factor_powers,
         "members": model.members,
-        "strengths": model.strengths,
+        "importance": model.importance,
         "inner": model,
     }
 

@@ -455,8 +455,10 @@ def find_importances(model: Model) -> dict[str, float]:
     >>> round(find_importances(model)["sky"], 3)  # log((3/4) / (1/4)), whatever the sky
     1.099
     """
-    if model.importances or not model.factored or len(model.classes) < 2:
-        return dict(model.importances)
+    if model.importance is not None:
+        return dict(model.importance.each)
+    if not model.factored or len(model.classes) < 2:
+        return {}
     values: dict[str, list[Any]] = {}
     weights: dict[str, Floats] = {}
     for column in model.schema.attributes:

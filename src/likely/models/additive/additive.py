@@ -14,7 +14,7 @@ import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.machinery.arrays import Bools, Floats, Hashes
-from likely.models.additive.anova import DECIMALS, Anova, Strengths, decompose, measure_terms
+from likely.models.additive.anova import DECIMALS, Anova, decompose
 from likely.models.additive.boosting import boost, boost_many, most_tried, score_parts
 from likely.models.additive.coding import (
     MOST_CODES,
@@ -30,7 +30,7 @@ from likely.models.additive.coding import (
 )
 from likely.models.additive.exchange import ALONE, RowSums, find_start, keep_first
 from likely.models.additive.histograms import padded
-from likely.models.additive.model import FACTS, additive_model, additive_terms, read_anova, read_strengths
+from likely.models.additive.model import FACTS, additive_model, additive_terms, read_anova
 from likely.models.additive.recipe import Recipe, TreeArrays
 from likely.models.contracts import Exchange, Learner, Learning, Model, Sweep
 from likely.models.fractions import log_of
@@ -159,7 +159,7 @@ class Additive(Settings):
         self._check(coding)
         known = int((summary.total.floats() > 0).sum())
         if known < 2 or not coding.axes:
-            return additive_model(self, coding, empty_terms(coding), {}, {}, ())
+            return additive_model(self, coding, empty_terms(coding), {}, ())
         return self._model(coding, (yield from self._find(coding)))
 
     def restore(self, summary: Summary, found: State) -> Model:
@@ -167,10 +167,10 @@ class Additive(Settings):
         summary = learnable(summary)
         coding = self._coding(summary)
         if not found:
-            return additive_model(self, coding, empty_terms(coding), {}, {}, ())
+            return additive_model(self, coding, empty_terms(coding), {}, ())
         facts = {name: read_number(found["facts"][name], 0.0, math.inf, name) for name in FACTS}
         anova = read_anova(found, coding.sizes.tolist(), len(summary.classes))
-        return additive_model(self, coding, anova, facts, read_strengths(found, anova), ())
+        return additive_model(self, coding, anova, facts, ())
 
     def _coding(self, summary: Summary) -> Coding:
         classes = len(summary.classes)
@@ -303,12 +303,10 @@ class Additive(Settings):
             trees, stopped = boost_many(recipe, seen, search, exchange, out)
             rows = rows if out is None else rows.take(~out)
         sums = RowSums(rows, exchange)
-        anova, first = self.terms_of(coding, trees, sums), sums.first
-        finite = np.isfinite(log_of(prior_quotients(coding.summary, "observed", 0.0)))
-        strengths = measure_terms(anova, coding.as_told(first.codes), first.weight, finite)
+        anova = self.terms_of(coding, trees, sums)
         count = find_start(rows, exchange)[1]
         facts = dict(zip(FACTS, (float(stopped.rounds), stopped.weight, stopped.loss), strict=True))
-        return FoundTerms(anova, facts, strengths, count, rows.dropped)
+        return FoundTerms(anova, facts, count, rows.dropped)
 
     def _model(self, coding: Coding, found: FoundTerms) -> Model:
         notes = []
@@ -317,7 +315,7 @@ class Additive(Settings):
                 f"Learned from {found.rows:,} of the different rows: those with the smallest hashes of their content "
                 "(most_rows)."
             )
-        return additive_model(self, coding, found.anova, found.facts, found.strengths, notes)
+        return additive_model(self, coding, found.anova, found.facts, notes)
 
 
 @dataclass(frozen=True)
@@ -326,7 +324,6 @@ class FoundTerms:
 
     anova: Anova
     facts: dict[str, float]
-    strengths: Strengths
     rows: int
     """How many different rows were learned from."""
     dropped: bool
@@ -370,7 +367,7 @@ def with_offsets(anova: Anova, coding: Coding, rows: RowSums, log_prior: Floats,
     Given curves are among them as they are.
     """
     sample = rows.first.take(slice(0, ROWS))
-    strengths = _strengths(anova, sample.codes.astype(np.int32))
+    strengths = anova.weigh_attributes(sample.codes.astype(np.int32))
     anova = replace(anova, mains=tuple(given.get(j, table) for j, table in enumerate(anova.mains)))
     codes = coding.as_told(sample.codes)
     finite = np.isfinite(log_prior)
@@ -392,11 +389,3 @@ def with_offsets(anova: Anova, coding: Coding, rows: RowSums, log_prior: Floats,
         there = rows.by_code[j][: len(table)] > 0
         mains.append(np.round(table + np.where(there[:, None], offsets[j], 0.0), DECIMALS) + 0.0)
     return replace(anova, constant=log_prior, mains=tuple(mains))
-
-
-def _strengths(anova: Anova, codes: NDArray[np.int32]) -> Floats:
-    """How much each attribute says: the mean square of its terms, shared among the attributes of a term."""
-    out = np.zeros(len(anova.mains))
-    for at, said in anova.each_term(codes):
-        out[list(at)] += (said * said).mean() / len(at)
-    return out

@@ -6,18 +6,18 @@ what its attributes say together, and the mean of every term is 0. Knows codes a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.machinery.arrays import Bools, Bytes, Floats, Ints
+from likely.machinery.arrays import Bytes, Floats, Ints
 from likely.machinery.jit import kernel
 from likely.models.additive.exchange import RowSums
 from likely.models.additive.recipe import TreeArrays
 from likely.models.additive.rounds import add_tree, mean_below
-from likely.models.kernels import add_levels, add_pairs, add_trees
+from likely.models.kernels import add_levels, add_pairs, add_trees, share_trees
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,10 +28,6 @@ MOST_TURNS = 2_000
 DECIMALS = 4
 """Digits after the point of what a term says of a class, in nats: far below what rows can tell, and short in files,
 pages and exports. A table is rounded before it is taken apart, so the sum of what came of it rises where it rose."""
-
-
-Strengths: TypeAlias = dict[tuple[int, ...], float]
-"""How strong the term of each set of attributes is, in nats."""
 
 
 @dataclass(frozen=True)
@@ -85,18 +81,21 @@ class Anova:
             bounds = np.array([0, len(trees.roots)], np.int32)
             add_trees(own, trees.roots, bounds, trees.axis, trees.below, trees.left, trees.values, room, out[None])
 
-    @property
-    def places(self) -> list[tuple[int, ...]]:
-        """The attributes of each term: those that say something by themselves, then pairs and larger sets in order."""
-        return [*((j,) for j, table in enumerate(self.mains) if table.any()), *sorted(self.pairs), *sorted(self.sets)]
-
-    def each_term(self, codes: NDArray[np.int32]) -> Iterator[tuple[tuple[int, ...], Floats]]:
-        """Each term with what it says of rows, given as in `add_codes`."""
-        columns = np.ascontiguousarray(codes.T)
-        for at in self.places:
-            said = np.zeros((len(codes), len(self.constant)))
+    def weigh_attributes(self, codes: NDArray[np.int32]) -> Floats:
+        """How much each attribute says of rows, given as in `add_codes`: the mean square of its own term and of its
+        share of all larger ones."""
+        columns, classes = np.ascontiguousarray(codes.T), len(self.constant)
+        out = np.zeros(len(self.mains))
+        for at in (*((j,) for j in range(len(self.mains))), *self.pairs):
+            said = np.zeros((len(codes), classes))
             self._add_term(at, columns, said)
-            yield at, said
+            out[list(at)] += ((said / len(at)) ** 2).mean()
+        for at, trees in self.sets.items():
+            own, path = np.ascontiguousarray(codes[:, list(at)]), np.empty(len(at), np.int32)
+            shares = np.zeros((len(codes), len(at), 1, classes))
+            share_trees(own, trees.roots, trees.axis, trees.below, trees.left, trees.values, path, shares)
+            out[list(at)] += (shares**2).mean(axis=(0, 2, 3))
+        return out
 
     def for_two_classes(self) -> Anova:
         """Log-odds of the second of two classes as scores of both."""
@@ -150,15 +149,6 @@ def decompose(trees: Sequence[TreeArrays], rows: RowSums, sizes: Sequence[int], 
             mains[j][weight == 0] = 0.0  # a code that no row has says nothing
             constant += mean
     return Anova(constant, tuple(mains), pairs, sets)
-
-
-def measure_terms(anova: Anova, codes: NDArray[np.int32], weight: Floats, classes: Bools) -> Strengths:
-    """How strong each term is: how far it moves the odds of the two classes that it moves most, its mean over rows.
-
-    mean of max_k f_S(row)[k] - min_k f_S(row)[k], in nats, over the classes that training has.
-    """
-    total = float(weight.sum())
-    return {at: float(weight @ np.ptp(said[:, classes], axis=1)) / total for at, said in anova.each_term(codes)}
 
 
 def _add_renumbered(tree: TreeArrays, places: tuple[int, ...], codes: Bytes, out: Floats) -> None:

@@ -23,7 +23,7 @@ from likely.models.prior import prior_quotients
 from likely.models.settings import Settings, setting
 from likely.models.shapes import Sum, TreeSum
 from likely.sums.contracts import State
-from likely.sums.state import read_finite, require
+from likely.sums.state import require
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
 
@@ -80,7 +80,7 @@ class Forest(Settings):
         summary = learnable(summary)
         coding = coding_of(summary, self.bins, missing=False)
         if int((summary.total.floats() > 0).sum()) < 2 or not coding.axes:
-            return _model(self, coding, None, np.zeros(len(coding.axes)))
+            return _model(self, coding, None)
         (parts,) = yield Sweep(code_rows, (coding, self.most_rows))
         return self._model_of(coding, parts.joined())
 
@@ -89,11 +89,10 @@ class Forest(Settings):
         summary = learnable(summary)
         coding = coding_of(summary, self.bins, missing=False)
         if not found:
-            return _model(self, coding, None, np.zeros(len(coding.axes)))
+            return _model(self, coding, None)
         trees = read_trees(found, len(coding.axes), len(summary.classes))
         require(not trees.values[trees.roots].any(), "roots of a forest say nothing")
-        strengths = read_finite(found["strengths"], (len(coding.axes),), "strengths", least=0.0)
-        return _model(self, coding, trees, strengths)
+        return _model(self, coding, trees)
 
     def _model_of(self, coding: Coding, rows: CodedRows) -> Model:
         """Grow the trees, and say what each of their nodes says."""
@@ -108,7 +107,7 @@ class Forest(Settings):
                 f"Learned from {len(rows):,} of the different rows: those with the smallest hashes of their content "
                 "(most_rows)."
             )
-        return _model(self, coding, trees, _strengths(trees, grown.weights, len(coding.axes)), notes)
+        return _model(self, coding, trees, notes)
 
 
 def node_evidence(weights: Floats, m: float) -> Floats:
@@ -129,19 +128,7 @@ def node_evidence(weights: Floats, m: float) -> Floats:
     return out
 
 
-def _strengths(trees: TreeSet, weights: Floats, attributes: int) -> Floats:
-    """How far the cuts of each attribute move the odds of the two classes that they move most, in nats: the sum over
-    trees, its mean over rows."""
-    out, inner = np.zeros(attributes), np.flatnonzero(trees.axis >= 0)
-    for child in (trees.below[inner], trees.below[inner] + 1):
-        moved = np.ptp(trees.values[child] - trees.values[inner], axis=1)
-        out += np.bincount(trees.axis[inner], moved * (weights[child].sum(axis=1) / weights[0].sum()), attributes)
-    return out
-
-
-def _model(
-    learner: Forest, coding: Coding, trees: TreeSet | None, strengths: Floats, notes: Sequence[str] = ()
-) -> Model:
+def _model(learner: Forest, coding: Coding, trees: TreeSet | None, notes: Sequence[str] = ()) -> Model:
     """log P(class) + what the trees say; nothing where there are none. It says nothing of how rows come about."""
     prior = prior_quotients(coding.summary, "observed", 0.0)
     log_prior = log_of(prior)
@@ -153,8 +140,7 @@ def _model(
         prior=prior,
         log_prior=log_prior,
         notes=tuple(notes),
-        state={} if trees is None else {**trees_state(trees), "strengths": strengths},
-        strengths={(coding.axes[j].name,): float(strengths[j]) for j in used},
+        state={} if trees is None else trees_state(trees),
     )
 
 

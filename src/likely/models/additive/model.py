@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from likely.machinery.arrays import Floats
-from likely.models.additive.anova import Anova, Pair, Strengths, TreeSet
+from likely.models.additive.anova import Anova, Pair, TreeSet
 from likely.models.additive.coding import Coding
 from likely.models.additive.histograms import CODES
 from likely.models.contracts import Learner, Model
@@ -81,13 +81,6 @@ def read_anova(found: State, sizes: Sequence[int], classes: int) -> Anova:
     return Anova(np.zeros(classes), tables, pairs, sets)
 
 
-def read_strengths(found: State, anova: Anova) -> Strengths:
-    """How strong each term of a file is."""
-    terms = anova.places
-    strengths = read_finite(found["strengths"], (len(terms),), "strengths", least=0.0)
-    return dict(zip(terms, strengths.tolist(), strict=True))
-
-
 def _listed(value: object) -> list[Any]:
     require(isinstance(value, list), "terms are a list")
     assert isinstance(value, list)
@@ -144,7 +137,6 @@ def additive_model(
     coding: Coding,
     anova: Anova,
     facts: Mapping[str, float],
-    strengths: Strengths,
     notes: Sequence[str],
 ) -> Model:
     """log P(class) + sum of f_S(cells of S). What is unknown adds 0: with nothing known the answer is the prior.
@@ -153,10 +145,7 @@ def additive_model(
     """
     prior = prior_quotients(coding.summary, "observed", 0.0)
     log_prior, terms = log_of(prior), additive_terms(coding.axes, anova)
-    state: State = {}
-    if facts:
-        measured = np.array([strengths[at] for at in anova.places])
-        state = {**anova_state(anova), "facts": dict(facts), "strengths": measured}
+    state: State = {**anova_state(anova), "facts": dict(facts)} if facts else {}
     return Model(
         learner=learner,
         summary=coding.summary,
@@ -167,7 +156,6 @@ def additive_model(
         facts=facts,
         details={"coding": coding, "anova": anova, "parts": terms},
         state=state,
-        strengths={tuple(coding.axes[j].name for j in at): strength for at, strength in strengths.items()},
         show=_show_stopping,
     )
 

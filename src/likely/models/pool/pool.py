@@ -173,10 +173,6 @@ def pool_of(
     log_prior, order = log_of(prior), [column.name for column in summary.schema.attributes]
     ranges = value_ranges(summary)
     scores = [bound(member.score, ranges) if bounded else member.score for member in members]
-    strengths: dict[tuple[str, ...], float] = {}
-    for member, weight in zip(members, weights.tolist(), strict=True):
-        for names, strength in member.strengths.items():  # taken to point the same way
-            strengths[names] = strengths.get(names, 0.0) + weight * strength
     kept = [trial.titles[h] for h in trial.kept]
     model = Model(
         learner=learner,
@@ -189,7 +185,6 @@ def pool_of(
         notes=tuple(notes),
         refuse_unseen=any(member.refuse_unseen for member in members),
         details={"trial": trial},
-        strengths=strengths,
         # Pools of the same members share them, whatever their weights.
         choices={
             **({note: ("", " and ".join(kept)) for note in trial.notes()} if kept else {}),

@@ -23,11 +23,11 @@ from likely.present.charts.drawing import Chart, class_colours, colour, frequent
 from likely.present.charts.lines import learning, precision_recall, reliability, roc
 from likely.present.charts.planes import MOST_NODES, draw_graph, graph, landscape, regions
 from likely.present.document import Document, Part, Styled, Table, bar_cell
-from likely.present.effects import find_pairs, pair_grid
+from likely.present.effects import find_effects, pair_grid
 from likely.present.page.attributes import LEAST_BITS, OPEN_CARDS, Card, make_cards
 from likely.present.report import look as tables
 from likely.present.report.look import size
-from likely.present.report.model import NOT_APART, exhibit_table, grid_bits, learner_settings, term_tables
+from likely.present.report.model import BOTH, exhibit_table, grid_bits, learner_settings, term_tables
 
 if TYPE_CHECKING:
     from likely.evaluate.compare import Comparison
@@ -335,22 +335,21 @@ def present_pairs(model: Model) -> Document | None:
     if not found:
         return None
     tables_, charts = [t for t in found if t.title.startswith("What")], []
-    pairs = sorted((s, names) for names, s in model.term_strengths().items() if len(names) == 2)[::-1]
-    for _, names in pairs[:MAPS]:
-        grid = pair_grid(model, *find_pairs(model)[names], MAP_STEPS)
+    assert model.importance is not None
+    effects = find_effects(model)
+    pairs = [pair for pair in model.importance.together if all(name in effects for name in pair)]
+    for names in pairs[:MAPS]:
+        grid = pair_grid(model, (effects[names[0]], effects[names[1]]), MAP_STEPS)
         bits, of = grid_bits(model, grid)
         hues = class_colours(model.summary.total.floats().tolist())
         sides = (hues[0], hues[1]) if len(model.classes) == 2 else ("other", hues[of])
         charts.append(heat_map((clean(names[0], 30), clean(names[1], 30)), grid.labels, bits, sides))
-    words = "What attributes say together, in bits; the tables give means over rows."
-    if pairs:
-        words += " A pair adds what the two say beyond what each says by itself."
+    words = "What attributes say together, in bits, beyond what each says by itself; the table gives means over rows."
     if charts and len(model.classes) == 2:
         words += f" In the maps, + speaks for {clean(model.classes[1], 30)} and − for {clean(model.classes[0], 30)}."
     elif charts:
         words += " A map shows the class its pair says most about."
-    notes = (NOT_APART,) if any(len(names) > 2 for names in model.term_strengths()) else ()
-    parts = (words, *chart_parts(charts), *tables_, *list_of(notes))
+    parts = (words, *chart_parts(charts), *tables_, *list_of((BOTH,)))
     return Document("What attributes say together", parts, "together", "Interactions")
 
 

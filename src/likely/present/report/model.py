@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -27,10 +27,10 @@ from likely.present.effects import (
     coarsen,
     evidence_bits,
     find_effects,
-    find_pairs,
-    find_strengths,
+    has_evidence,
     pair_grid,
     prior_of,
+    strength_of,
 )
 from likely.sums import state
 from likely.sums.columns.counts import Counts
@@ -41,47 +41,57 @@ from likely.table.labels import date_within
 
 # Tables of words for a model that is a sum of terms: terms by strength, curves of attributes, grids of pairs.
 
-MOST_TERMS, MOST_STEPS, MOST_GRID, MOST_CLASSES = 20, 20, 6, 8
-"""Terms, steps of a curve, lines of a grid and classes that are written out."""
+MOST_TERMS, MOST_PAIRS, MOST_STEPS, MOST_GRID, MOST_CLASSES = 20, 5, 20, 6, 8
+"""Attributes, pairs, steps of a curve, lines of a grid and classes that are written out."""
 SPARKS = "▁▂▃▄▅▆▇█"
 SPARK_STEPS = 16
 WIDEST = 12
-TITLES = (("What each attribute says by itself", 1), ("What pairs add", 2), ("What larger sets add", 3))
-NOT_APART = "The bits of sets of three and more attributes also count what their attributes say by themselves."
+BOTH = "The bits of two attributes are what they share of what they, and perhaps others, say together."
 STRONG = 0.02
 """Bits, in the mean: a pair that says less has no grid."""
 
 
 def term_tables(model: Model, everything: bool = False) -> tuple[Table, ...]:
-    """Attributes, pairs and larger sets, the strongest first, and the strongest pair as a grid."""
-    if not model.term_strengths():
+    """Attributes, and two together, those first that move answers most; and what the strongest two say as a grid."""
+    if not has_evidence(model):
         return ()
-    effects, two = find_effects(model), len(model.classes) == 2
-    ordered = sorted(find_strengths(model, effects).items(), key=lambda item: -item[1])
-    longest = ordered[0][1]
-    out = []
-    of = f", least value to greatest: higher speaks for {clean(model.classes[-1], 20)}"
-    for title, count in TITLES:
-        some = [(names, s) for names, s in ordered if min(len(names), 3) == count]
-        kept = some if everything else some[:MOST_TERMS]
-        rows = [
-            (
-                " × ".join(clean(n, 30) for n in names),
-                f"{s / math.log(2):.3f}",
-                bar_cell(s / longest if longest else 0.0, WIDEST),
-                *((_spark(effects.get(names[0])),) if count == 1 and two else ()),
-            )
-            for names, s in kept
-        ]
-        if len(some) > len(kept):
-            rest = sum(s for _, s in some[len(kept) :]) / math.log(2)
-            rows.append((f"… {plural(len(some) - len(kept), 'more term')}", f"{rest:.3f}", *[""] * (len(rows[0]) - 2)))
-        if rows:
-            header: tuple[str, ...] = ("attribute" if count == 1 else "attributes", "bits", "")
-            header = (*header, f"its curve{of}") if count == 1 and two else header
-            out.append(Table(f"{title}, mean over rows", header, tuple(rows), frozenset({1})))
-    strongest = next((names for names, s in ordered if len(names) == 2 and s >= STRONG * math.log(2)), None)
-    return (*out, *(() if strongest is None else (grid_table(model, strongest),)))
+    assert model.importance is not None
+    effects, two, found = find_effects(model), len(model.classes) == 2, model.importance
+    ordered = sorted(found.each.items(), key=lambda item: -item[1])
+    longest = ordered[0][1] if ordered else 0.0
+    kept = ordered if everything else ordered[:MOST_TERMS]
+    rows = [
+        (
+            clean(name, 30),
+            f"{value / math.log(2):.3f}",
+            bar_cell(value / longest if longest else 0.0, WIDEST),
+            f"{strength_of(model, effects[name]) / math.log(2):.3f}" if name in effects else "",
+            *((_spark(effects.get(name)),) if two else ()),
+        )
+        for name, value in kept
+    ]
+    if len(ordered) > len(kept):
+        rest = sum(value for _, value in ordered[len(kept) :]) / math.log(2)
+        more = plural(len(ordered) - len(kept), "more attribute")
+        rows.append((f"… {more}", f"{rest:.3f}", *[""] * (len(rows[0]) - 2)))
+    of = f"least value to greatest: higher speaks for {clean(model.classes[-1], 20)}"
+    header = ("attribute", "bits", "", "by itself", *((f"its curve, {of}",) if two else ()))
+    out = [Table("How far each attribute moves the answers, mean over rows", header, tuple(rows), frozenset({1, 3}))]
+    pairs = [(pair, value) for pair, value in found.together.items() if everything or value >= STRONG * math.log(2)]
+    if pairs:
+        out.append(_pair_table("What two attributes say together, mean over rows", pairs, everything))
+    strongest = next((pair for pair, value in pairs if all(name in effects for name in pair)), None)
+    return (*out, *(() if strongest is None else (grid_table(model, effects, strongest),)))
+
+
+def _pair_table(title: str, pairs: Sequence[tuple[tuple[str, str], float]], everything: bool) -> Table:
+    kept = pairs if everything else pairs[:MOST_PAIRS]
+    longest = kept[0][1] or 1.0
+    rows = tuple(
+        (" × ".join(clean(n, 30) for n in pair), f"{value / math.log(2):.3f}", bar_cell(value / longest, WIDEST))
+        for pair, value in kept
+    )
+    return Table(title, ("attributes", "bits", ""), rows, frozenset({1}))
 
 
 def _spark(effect: Effect | None) -> str:
@@ -99,35 +109,32 @@ def _spark(effect: Effect | None) -> str:
 
 
 def present_effect(model: Model, name: str, everything: bool = False) -> Document | None:
-    """What one attribute says by itself and together with others; None where the model has no such terms."""
-    if not model.term_strengths():
+    """What one attribute says by itself and together with others; None where the model is not told by evidence."""
+    if not has_evidence(model):
         return None
+    assert model.importance is not None
     effects = find_effects(model)
-    strengths = find_strengths(model, effects)
-    effect, own = effects.get(name), strengths.get((name,), 0.0) / math.log(2)
+    effect, says = effects.get(name), model.importance.each.get(name, 0.0) / math.log(2)
     tables = () if effect is None else (curve_table(model, effect, everything),)
-    others = sorted(
-        ((names, s) for names, s in strengths.items() if name in names and len(names) > 1), key=lambda item: -item[1]
-    )
-    if others:
-        kept = others if everything else others[:MOST_TERMS]
-        rows = tuple((" × ".join(clean(n, 30) for n in names), f"{s / math.log(2):.3f}") for names, s in kept)
-        tables = (*tables, Table("What it adds together with others", ("attributes", "bits"), rows, frozenset({1})))
-        pairs = [names for names, s in others if len(names) == 2 and s >= STRONG * math.log(2)]
-        tables = (*tables, *(grid_table(model, names) for names in (pairs if everything else pairs[:1])))
-    if not tables:
-        return Document(f"{clean(name)}: the model leaves it out, because it told held-out rows nothing.")
-    says = f"says {own:.3f} bits by itself, mean over rows" if own else "says nothing by itself"
+    pairs = [(pair, value) for pair, value in model.importance.together.items() if name in pair]
+    if pairs:
+        tables = (*tables, _pair_table("What it says together with others", pairs, everything))
+        strong = [p for p, value in pairs if value >= STRONG * math.log(2) and all(n in effects for n in p)]
+        tables = (*tables, *(grid_table(model, effects, p) for p in (strong if everything else strong[:1])))
+    if not says:
+        return Document(f"{clean(name)}: the model leaves it out, because it told held-out rows nothing.", tables)
+    own = 0.0 if effect is None else strength_of(model, effect) / math.log(2)
     remarks = []
     if effect is not None and not everything and effect.edges is not None and len(effect.logs) > MOST_STEPS:
         remarks.append(
             f"The curve has {len(effect.logs)} steps; those that say nearly the same are shown as one. --json has all."
         )
-    if any(len(names) > 2 for names, _ in others):
-        remarks.append(NOT_APART)
+    if pairs:
+        remarks.append(BOTH)
     if effect is None or effect.missing is None:
         remarks.append("A value that is missing, or that training did not have, adds nothing.")
-    return Document(f"{clean(name)} {says}.", (*tables, *remarks))
+    first = f"{clean(name)} says {says:.3f} bits, mean over rows; by itself {own:.3f}."
+    return Document(first, (*tables, *remarks))
 
 
 def curve_table(model: Model, effect: Effect, everything: bool = False) -> Table:
@@ -163,9 +170,9 @@ def _sides(share: float) -> tuple[str, str]:
     return (bar, "") if share < 0 else ("", bar)
 
 
-def grid_table(model: Model, names: tuple[str, ...], most: int = MOST_GRID) -> Table:
-    """What a pair adds, as a small grid, for the class of which it says most (of two, the second)."""
-    grid = pair_grid(model, *find_pairs(model)[names], most)
+def grid_table(model: Model, effects: Mapping[str, Effect], pair: tuple[str, str], most: int = MOST_GRID) -> Table:
+    """What two say together, as a small grid, for the class of which they say most (of two, the second)."""
+    grid = pair_grid(model, (effects[pair[0]], effects[pair[1]]), most)
     bits, k = grid_bits(model, grid)
     across, down = (clean(n, 30) for n in (grid.names[1], grid.names[0]))
     rows = tuple((label, *(signed(float(b)) for b in line)) for label, line in zip(grid.labels[0], bits, strict=True))
@@ -240,7 +247,7 @@ def present_model(model: Model, fractions: bool = False, everything: bool = Fals
             *(exhibit_table(e, fractions) for e in exhibits),
             *remarks,
             *model.notes,
-            *((NOT_APART,) if any(len(names) > 2 for names in model.term_strengths()) else ()),
+            *((BOTH,) if has_evidence(model) and model.importance and model.importance.together else ()),
         ),
     )
 
