@@ -116,24 +116,10 @@ class Exact:
             if small and (first or (only & _LOW).any() or not only.any()):
                 return Exact(np.ascontiguousarray(self.planes), tidy=True)
         self._carry()
-        planes, base = self.planes, self.base
-        if not planes.any():
+        first, count, moved = kernels.trim_digits(self.planes.reshape(len(self.planes), -1))
+        if not count:
             return Exact(np.zeros((1, *self.shape), np.int64), tidy=True)
-        while True:
-            low = planes[0]
-            if len(planes) > 1 and not low.any():
-                planes = planes[1:]
-            elif len(planes) == 1 and not (low & _LOW).any():
-                planes = planes >> BITS
-            else:
-                break
-            base += 1
-        while len(planes) > 1:
-            top = planes[-1]
-            if top.min() < -(1 << 29) or top.max() >= (1 << 29):
-                break
-            planes = np.concatenate([planes[:-2], ((top << BITS) + planes[-2])[None]])
-        return Exact(np.ascontiguousarray(planes), base, tidy=True)
+        return Exact(np.ascontiguousarray(self.planes[first : first + count]), self.base + moved, tidy=True)
 
     def __add__(self, other: Exact) -> Exact:
         one, two, base = _aligned(self.canonical(), other.canonical())

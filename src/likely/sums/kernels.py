@@ -331,6 +331,41 @@ def carry_digits(planes: Longs) -> Whole:
     return wide
 
 
+@kernel("i8[][]", returns=3)
+def trim_digits(planes: Longs) -> tuple[Whole, Whole, Whole]:
+    """Drop the lowest digits that are zero in all entries, and join the top one to that below as long as it is small.
+
+    Digits [position, entry] are carried. Returns the first that is left, how many are (none where all is zero), and by
+    how many positions the first has moved up.
+    """
+    first, last, moved = 0, planes.shape[0] - 1, 0
+    low, half = np.int64(LOW), np.int64(HALF)
+    while True:
+        some = np.int64(0)
+        for i in range(planes.shape[1]):
+            some |= planes[first, i]
+        if first < last and some == 0:
+            first += 1
+        elif first == last and some == 0:
+            return first, 0, moved
+        elif first == last and (some & low) == 0:
+            for i in range(planes.shape[1]):
+                planes[first, i] >>= half
+        else:
+            break
+        moved += 1
+    while first < last:
+        wide = np.int64(0)
+        for i in range(planes.shape[1]):
+            wide |= (planes[last, i] ^ (planes[last, i] >> np.int64(63))) >> np.int64(29)
+        if wide != 0:
+            break
+        for i in range(planes.shape[1]):
+            planes[last - 1, i] += planes[last, i] << half
+        last -= 1
+    return first, last - first + 1, moved
+
+
 @kernel("i8[][][], i8[], i8[][][]")
 def add_places(values: Longs, places: Longs, out: Longs) -> None:
     """out[p, places[i]] += values[p, i], for all p and i."""

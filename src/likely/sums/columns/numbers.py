@@ -78,7 +78,7 @@ class Numbers:
             # A row without weight must not cost a place in the tally (tests/laws/test_laws.py).
             group = np.where(weights.nothing(), np.int32(-1), group)
         if self._index is None:
-            least = 256 if len(x) >= _AHEAD else 16  # of many rows a few values only are not to be expected
+            least = 256 if len(x) >= 64 else 16  # of many rows a few values only are not to be expected
             self._keys, self._secret = self._keys.copy(), draw_keys()
             self._index = index_keys(self._keys, self._known, self._secret, least)
         self._tidy, self._cache = False, {}
@@ -190,6 +190,10 @@ class Numbers:
         """For each group: weight, sum of x, sum of x*x, as exact fractions."""
         return list(self.cached("moments", _moments))
 
+    def whole_moments(self) -> tuple[int, list[tuple[int, int, int]]]:
+        """A whole number `one`, and the moments of each group as whole numbers of 1 / one."""
+        return self.cached("whole moments", _whole_moments)
+
     def cached(self, key: Hashable, work: Callable[[Numbers], R]) -> R:
         """work(self), done once for these sums and their copies, where they are canonical: several learners want the
         same of them. Nobody may change what it gives."""
@@ -218,21 +222,15 @@ class Numbers:
         if self._tidy:
             return self._copy()
         out = Numbers(self.groups, self.cap)
-        keys, counts = self._keys[: self._known], self.table.counts()
-        if counts is not None:
-            order = np.argsort(keys)
-            table = counts[order]
-            kept = np.flatnonzero(table.any(axis=1))
-            if len(kept) < len(order):
-                order, table = order[kept], table[kept]
-            own = Exact.owned(table)
-        else:
-            whole = self.table[: self._known].canonical()
-            kept = np.flatnonzero(~whole.is_zero().all(axis=1))
-            order = kept[np.argsort(keys[kept])]
-            own = whole[order].canonical()
+        known, counts = self._known, self.table.counts()
+        exact = self.table[:known].canonical() if counts is None else Exact(counts[None, :known])
+        keys, planes = np.empty(known, np.uint64), np.empty_like(exact.planes)
+        order = np.argsort(self._keys[:known])
+        kept = tallies.sort_tally(self._keys, exact.planes, order, keys, planes)
+        if kept < known:
+            keys, planes = keys[:kept].copy(), planes[:, :kept]
         out.level, out._tidy = self.level, True
-        out._set_tally(keys[order], own)
+        out._set_tally(keys, Exact.settled(planes, exact.base))
         out.other = self.other.canonical()
         if self.level:
             out._powers = Powers.of(*(s.canonical() for s in self._powers.sums()))
@@ -345,19 +343,27 @@ class Numbers:
 
 
 def _moments(numbers: Numbers) -> list[tuple[Fraction, Fraction, Fraction]]:
-    first, second = numbers.sums()
-    return list(zip(numbers.weight().fractions(), first.fractions(), second.fractions(), strict=True))
+    one, each = numbers.whole_moments()
+    return [(Fraction(n, one), Fraction(first, one), Fraction(second, one)) for n, first, second in each]
+
+
+def _whole_moments(numbers: Numbers) -> tuple[int, list[tuple[int, int, int]]]:
+    parts = [exact.wholes() for exact in (numbers.weight(), *numbers.sums())]
+    least = min(0, *(exponent for _, exponent in parts))
+    return 1 << -least, list(zip(*([v << e - least for v in values] for values, e in parts), strict=True))
 
 
 def _tallied_powers(values: Floats, counts: NDArray[np.int64]) -> tuple[Exact, Exact]:
     """Sum of x and of x*x in each group, of values of which each is there so often."""
-    first, second = Exact.zeros(counts.shape[1]), Exact.zeros(counts.shape[1])
+    groups = counts.shape[1]
     least, most = kernels.exponents(values)
-    if least <= most:
-        first.cover(least >> 5, (most >> 5) + 4, len(values))
-        second.cover(2 * least >> 5, (2 * most >> 5) + 6, len(values))
-        kernels.add_tallied_powers(values, counts, first.planes, first.base, second.planes, second.base)
-    return first.canonical(), second.canonical()
+    if least > most:
+        return Exact.zeros(groups), Exact.zeros(groups)
+    base, base2 = least >> 5, 2 * least >> 5
+    first = np.zeros(((most >> 5) + 4 - base, groups), np.int64)
+    second = np.zeros(((2 * most >> 5) + 6 - base2, groups), np.int64)
+    kernels.add_tallied_powers(values, counts, first, base, second, base2)
+    return Exact.settled(first, base), Exact.settled(second, base2)
 
 
 # A column's sums in other or fewer words: numbers as levels, rare levels as one, rare words left out.
