@@ -384,9 +384,8 @@ def finalize_schema(draft: Draft, total: Summary) -> Summary:
     for column in draft.schema.columns:
         if column.name in draft.open:
             statistic = total.column(column.name, Numbers)
-            values, table = statistic.tally()
             column = finalize_number_column(
-                column, values, table.sum(1).floats(), statistic.level == 0, draft.reading.keep_row_numbers
+                column, statistic.values(), statistic.value_weights, not statistic.level, draft.reading.keep_row_numbers
             )
         elif (
             column.part is not None and draft.reading.schema is None and _is_constant(total.column(column.name, Counts))

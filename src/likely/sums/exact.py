@@ -90,7 +90,8 @@ class Exact:
         """Grow to `shape`; new places hold zero."""
         if shape != self.shape:
             grown = np.zeros((len(self.planes), *shape), np.int64)
-            grown[(slice(None), *(slice(n) for n in self.shape))] = self.planes
+            if self.planes.size:
+                grown[(slice(None), *(slice(n) for n in self.shape))] = self.planes
             self.planes, self._tidy = grown, False
 
     def _carry(self) -> None:
@@ -109,12 +110,8 @@ class Exact:
 
     def _settled(self) -> Exact:
         """`canonical` of planes that nobody else holds: they may be changed, and kept."""
-        if len(self.planes) == 1 and self.base == 0:  # the common case: counts
-            only = self.planes[0]
-            small = not only.size or (only.min() >= -_WIDE and only.max() < _WIDE)
-            first = only.size and int(only.flat[0]) & int(_LOW)  # mostly this shows it, without a look at the others
-            if small and (first or (only & _LOW).any() or not only.any()):
-                return Exact(np.ascontiguousarray(self.planes), tidy=True)
+        if self.counts() is not None:  # the common case
+            return Exact(np.ascontiguousarray(self.planes), tidy=True)
         self._carry()
         first, count, moved = kernels.trim_digits(self.planes.reshape(len(self.planes), -1))
         if not count:
@@ -204,7 +201,8 @@ class Exact:
         """The values as they are held, not to be changed, where all are whole and from 0 to 2**32 - 1; else None."""
         only = self.planes[0]
         small = len(self.planes) == 1 and self.base == 0
-        return only if small and (not only.size or (only.min() >= 0 and only.max() <= _LOW)) else None
+        # As numbers without a sign, those below zero are beyond the largest digit.
+        return only if small and (not only.size or int(only.view(np.uint64).max()) <= int(_LOW)) else None
 
     def wholes(self) -> tuple[list[int], int]:
         """The flattened values as Python integers to be multiplied by 2**exponent, and that exponent."""

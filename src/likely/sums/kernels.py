@@ -224,15 +224,18 @@ def add_scaled_powers(
             _add_scaled(u, np.uint64(chunk[i]), group[i], first, base1, second, base2)
 
 
-@kernel("f8[], i8[][], i8[][], i8, i8[][], i8")
-def add_tallied_powers(x: Floats, table: Longs, first: Longs, base1: int, second: Longs, base2: int) -> None:
-    """The same of a tally: x[k], all finite, is there table[k, g] times (below 2**32) in group g."""
+@kernel("f8[], i8[], i8[][], i8[][], i8[][], i8, i8[][], i8")
+def add_tallied_powers(
+    x: Floats, places: Longs, table: Longs, weight: Longs, first: Longs, base1: int, second: Longs, base2: int
+) -> None:
+    """The same of tallies: x[k], all finite, is there table[k, g] times (below 2**32) in group places[k] + g."""
     bits = x.view(np.uint64)
     for k in range(bits.size):
-        if (bits[k] << ONE) != 0:
-            for g in range(table.shape[1]):
-                if table[k, g] != 0:
-                    _add_scaled(bits[k], np.uint64(table[k, g]), g, first, base1, second, base2)
+        for g in range(table.shape[1]):
+            at = places[k] + g
+            weight[0, at] += table[k, g]
+            if table[k, g] != 0 and (bits[k] << ONE) != 0:
+                _add_scaled(bits[k], np.uint64(table[k, g]), at, first, base1, second, base2)
 
 
 @kernel("i4[][], i4[], i8[], i8[][][]")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -78,7 +78,7 @@ class Numbers:
             # A row without weight must not cost a place in the tally (tests/laws/test_laws.py).
             group = np.where(weights.nothing(), np.int32(-1), group)
         if self._index is None:
-            least = 256 if len(x) >= 64 else 16  # of many rows a few values only are not to be expected
+            least = 256 if len(x) >= _AHEAD else 16  # of many rows a few values only are not to be expected
             self._keys, self._secret = self._keys.copy(), draw_keys()
             self._index = index_keys(self._keys, self._known, self._secret, least)
         self._tidy, self._cache = False, {}
@@ -148,12 +148,23 @@ class Numbers:
 
     def tally(self) -> tuple[Floats, Exact]:
         """The values in order (low bits dropped if `level` says so) and what each weighs in each group."""
-        own = self.canonical()
-        values = (own._keys << np.uint64(own.level)).view(np.float64)
-        # Keys rise, so first come the values from zero on; those below, whose sign is the highest bit, fall.
-        negative = int(np.searchsorted(own._keys, np.uint64(1 << 63 >> own.level)))
-        order = np.concatenate([np.arange(len(values))[negative:][::-1], np.arange(negative)])
-        return values[order], own.table[order]
+        own = self if self._tidy else self.canonical()
+        return own.values(), own.table[own._order()]
+
+    def values(self) -> Floats:
+        """The values in order (low bits dropped if `level` says so)."""
+        own = self if self._tidy else self.canonical()
+        return (own._keys << np.uint64(own.level)).view(np.float64)[own._order()]
+
+    def _order(self) -> NDArray[np.intp]:
+        """The places of the values in order, where keys rise."""
+        # First come the values from zero on; those below, whose sign is the highest bit, fall.
+        negative = int(np.searchsorted(self._keys, np.uint64(1 << 63 >> self.level)))
+        return np.concatenate([np.arange(len(self._keys) - 1, negative - 1, -1), np.arange(negative)])
+
+    def value_weights(self) -> Floats:
+        """What each of the values weighs."""
+        return self.tally()[1].sum(1).floats()
 
     def sums(self) -> tuple[Exact, Exact]:
         """Sum of x and sum of x*x in each group, over the finite values."""
@@ -161,7 +172,7 @@ class Numbers:
             return self._powers.sums()
         keys, groups, counts = self._keys[: self._known], self.groups, self.table.counts()
         if counts is not None:
-            return _tallied_powers(keys.view(np.float64), np.ascontiguousarray(counts[: self._known]))
+            return _tallied_sums([keys], [counts[: self._known]])[1:]
         planes, base = self.table[: self._known].chunks()
         values = np.repeat(keys.view(np.float64), groups)
         group = np.tile(np.arange(groups, dtype=np.int32), len(keys))
@@ -192,7 +203,7 @@ class Numbers:
 
     def whole_moments(self) -> tuple[int, list[tuple[int, int, int]]]:
         """A whole number `one`, and the moments of each group as whole numbers of 1 / one."""
-        return self.cached("whole moments", _whole_moments)
+        return self.cached("whole moments", lambda own: _whole_moments([own])[0])
 
     def cached(self, key: Hashable, work: Callable[[Numbers], R]) -> R:
         """work(self), done once for these sums and their copies, where they are canonical: several learners want the
@@ -347,23 +358,44 @@ def _moments(numbers: Numbers) -> list[tuple[Fraction, Fraction, Fraction]]:
     return [(Fraction(n, one), Fraction(first, one), Fraction(second, one)) for n, first, second in each]
 
 
-def _whole_moments(numbers: Numbers) -> tuple[int, list[tuple[int, int, int]]]:
-    parts = [exact.wholes() for exact in (numbers.weight(), *numbers.sums())]
+def prepare_moments(columns: Iterable[ColumnStatistic]) -> None:
+    """Work out the moments of many columns together: of few rows, calls take longer than what they do."""
+    some = [own for own in columns if isinstance(own, Numbers) and own._tidy and "whole moments" not in own._cache]
+    for own, moments in zip(some, _whole_moments(some), strict=True):
+        own._cache["whole moments"] = moments
+
+
+def _whole_moments(columns: Sequence[Numbers]) -> list[tuple[int, list[tuple[int, int, int]]]]:
+    """What `whole_moments` says of each; of those whose tally knows it, all at once."""
+    held = ((k, own, own.table.counts()) for k, own in enumerate(columns) if not own.level)
+    tallied = {k: (own._keys[: own._known], counts[: own._known]) for k, own, counts in held if counts is not None}
+    out = {k: _whole_rows(own.weight(), *own.sums()) for k, own in enumerate(columns) if k not in tallied}
+    if tallied:
+        one, rows = _whole_rows(*_tallied_sums(*zip(*tallied.values(), strict=True)))
+        groups = len(rows) // len(tallied)
+        out |= {k: (one, rows[at * groups : (at + 1) * groups]) for at, k in enumerate(tallied)}
+    return [out[k] for k in range(len(columns))]
+
+
+def _whole_rows(*sums: Exact) -> tuple[int, list[tuple[int, int, int]]]:
+    """Several sums of each group as whole numbers of 1 / one."""
+    parts = [exact.wholes() for exact in sums]
     least = min(0, *(exponent for _, exponent in parts))
     return 1 << -least, list(zip(*([v << e - least for v in values] for values, e in parts), strict=True))
 
 
-def _tallied_powers(values: Floats, counts: NDArray[np.int64]) -> tuple[Exact, Exact]:
-    """Sum of x and of x*x in each group, of values of which each is there so often."""
-    groups = counts.shape[1]
+def _tallied_sums(keys: Sequence[Keys], counts: Sequence[NDArray[np.int64]]) -> tuple[Exact, Exact, Exact]:
+    """Weight, sum of x and sum of x*x in each group of one column after the other, by their values, whole doubles, and
+    how often each is there."""
+    values, table = np.concatenate(keys).view(np.float64), np.concatenate(counts)
+    places = np.repeat(np.arange(len(keys)) * table.shape[1], [len(some) for some in keys])
+    size = len(keys) * table.shape[1]
     least, most = kernels.exponents(values)
-    if least > most:
-        return Exact.zeros(groups), Exact.zeros(groups)
     base, base2 = least >> 5, 2 * least >> 5
-    first = np.zeros(((most >> 5) + 4 - base, groups), np.int64)
-    second = np.zeros(((2 * most >> 5) + 6 - base2, groups), np.int64)
-    kernels.add_tallied_powers(values, counts, first, base, second, base2)
-    return Exact.settled(first, base), Exact.settled(second, base2)
+    digits = 1, max((most >> 5) + 4 - base, 1), max((2 * most >> 5) + 6 - base2, 1)
+    weight, first, second = (np.zeros((count, size), np.int64) for count in digits)
+    kernels.add_tallied_powers(values, places, table, weight, first, base, second, base2)
+    return Exact.settled(weight, 0), Exact.settled(first, base), Exact.settled(second, base2)
 
 
 # A column's sums in other or fewer words: numbers as levels, rare levels as one, rare words left out.
