@@ -123,7 +123,7 @@ def finalize_number_column(
         return replace(column, kind="constant", role="left out", reason=reason)
     if column.kind != "number" or column.unit is not None:
         return column
-    if not bool(np.all(values == np.floor(values))) and complete:
+    if not bool(np.all(values == np.floor(values))):
         return column
     if large:
         # One of these doubles may stand for several whole numbers, so they are no levels: those are exact.
