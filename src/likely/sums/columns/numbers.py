@@ -78,7 +78,7 @@ class Numbers:
             # A row without weight must not cost a place in the tally (tests/laws/test_laws.py).
             group = np.where(weights.nothing(), np.int32(-1), group)
         if self._index is None:
-            least = 256 if len(x) >= _AHEAD else 16  # of many rows a few values only are not to be expected
+            least = 256 if len(x) >= 64 else 16  # of many rows a few values only are not to be expected
             self._keys, self._secret = self._keys.copy(), draw_keys()
             self._index = index_keys(self._keys, self._known, self._secret, least)
         self._tidy, self._cache = False, {}
