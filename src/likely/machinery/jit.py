@@ -113,8 +113,7 @@ class Kernel:
                 if not dimensions:
                     flat.append(float(value) if kind == np.float64 else int(value))
                     continue
-                other = value.dtype is not kind and value.dtype != kind
-                if other or value.ndim != dimensions or not value.flags.c_contiguous:
+                if value.dtype != kind or value.ndim != dimensions or not value.flags.c_contiguous:
                     raise TypeError(
                         f"{name}: wants a contiguous {kind} array of {dimensions} dimensions, not {value.dtype}"
                     )

@@ -60,11 +60,6 @@ class Exact:
         """From whole numbers."""
         return cls(np.array(whole, np.int64)[None])
 
-    @classmethod
-    def owned(cls, counts: NDArray[np.int64]) -> Exact:
-        """From an array of whole numbers that nobody else holds or changes: canonical, mostly without a copy."""
-        return cls(counts[None])._settled()
-
     @property
     def shape(self) -> tuple[int, ...]:
         return self.planes.shape[1:]
@@ -164,8 +159,8 @@ class Exact:
         return Exact(out, base)._settled()
 
     @classmethod
-    def settled(cls, planes: Planes, base: int) -> Exact:
-        """From digits that nobody else holds: canonical."""
+    def settled(cls, planes: Planes, base: int = 0) -> Exact:
+        """From digits that nobody else holds or changes: canonical, mostly without a copy."""
         return cls(planes, base)._settled()
 
     def is_zero(self) -> NDArray[np.bool_]:

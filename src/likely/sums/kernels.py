@@ -347,15 +347,15 @@ def trim_digits(planes: Longs) -> tuple[Whole, Whole, Whole]:
         some = np.int64(0)
         for i in range(planes.shape[1]):
             some |= planes[first, i]
-        if first < last and some == 0:
-            first += 1
-        elif first == last and some == 0:
+        if first == last and some == 0:
             return first, 0, moved
-        elif first == last and (some & low) == 0:
+        if some != 0 and (first < last or (some & low) != 0):
+            break
+        if first < last:
+            first += 1
+        else:
             for i in range(planes.shape[1]):
                 planes[first, i] >>= half
-        else:
-            break
         moved += 1
     while first < last:
         wide = np.int64(0)

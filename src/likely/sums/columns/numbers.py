@@ -170,9 +170,9 @@ class Numbers:
         """Sum of x and sum of x*x in each group, over the finite values."""
         if self.level:
             return self._powers.sums()
-        keys, groups, counts = self._keys[: self._known], self.groups, self.table.counts()
-        if counts is not None:
-            return _tallied_sums([keys], [counts[: self._known]])[1:]
+        if self.table.counts() is not None:
+            return _tallied_sums([self])[1:]
+        keys, groups = self._keys[: self._known], self.groups
         planes, base = self.table[: self._known].chunks()
         values = np.repeat(keys.view(np.float64), groups)
         group = np.tile(np.arange(groups, dtype=np.int32), len(keys))
@@ -199,11 +199,12 @@ class Numbers:
 
     def moments(self) -> list[tuple[Fraction, Fraction, Fraction]]:
         """For each group: weight, sum of x, sum of x*x, as exact fractions."""
-        return list(self.cached("moments", _moments))
+        one, each = self.whole_moments()
+        return [(Fraction(n, one), Fraction(first, one), Fraction(second, one)) for n, first, second in each]
 
     def whole_moments(self) -> tuple[int, list[tuple[int, int, int]]]:
         """A whole number `one`, and the moments of each group as whole numbers of 1 / one."""
-        return self.cached("whole moments", lambda own: _whole_moments([own])[0])
+        return self.cached("whole moments", lambda own: _whole_rows(own.weight(), *own.sums()))
 
     def cached(self, key: Hashable, work: Callable[[Numbers], R]) -> R:
         """work(self), done once for these sums and their copies, where they are canonical: several learners want the
@@ -353,28 +354,15 @@ class Numbers:
         return out
 
 
-def _moments(numbers: Numbers) -> list[tuple[Fraction, Fraction, Fraction]]:
-    one, each = numbers.whole_moments()
-    return [(Fraction(n, one), Fraction(first, one), Fraction(second, one)) for n, first, second in each]
-
-
-def prepare_moments(columns: Iterable[ColumnStatistic]) -> None:
-    """Work out the moments of many columns together: of few rows, calls take longer than what they do."""
-    some = [own for own in columns if isinstance(own, Numbers) and own._tidy and "whole moments" not in own._cache]
-    for own, moments in zip(some, _whole_moments(some), strict=True):
-        own._cache["whole moments"] = moments
-
-
-def _whole_moments(columns: Sequence[Numbers]) -> list[tuple[int, list[tuple[int, int, int]]]]:
-    """What `whole_moments` says of each; of those whose tally knows it, all at once."""
-    held = ((k, own, own.table.counts()) for k, own in enumerate(columns) if not own.level)
-    tallied = {k: (own._keys[: own._known], counts[: own._known]) for k, own, counts in held if counts is not None}
-    out = {k: _whole_rows(own.weight(), *own.sums()) for k, own in enumerate(columns) if k not in tallied}
-    if tallied:
-        one, rows = _whole_rows(*_tallied_sums(*zip(*tallied.values(), strict=True)))
-        groups = len(rows) // len(tallied)
-        out |= {k: (one, rows[at * groups : (at + 1) * groups]) for at, k in enumerate(tallied)}
-    return [out[k] for k in range(len(columns))]
+def prepare_moments(columns: Iterable[ColumnStatistic], most: int = 64) -> None:
+    """Work out the moments of many columns, some at a time: of few rows, calls take longer than what they do."""
+    plain = (own for own in columns if isinstance(own, Numbers) and own._tidy and "whole moments" not in own._cache)
+    tallied = [own for own in plain if not own.level and own.table.counts() is not None]
+    for start in range(0, len(tallied), most):
+        some = tallied[start : start + most]
+        one, rows = _whole_rows(*_tallied_sums(some))
+        for k, own in enumerate(some):
+            own._cache["whole moments"] = one, rows[k * own.groups : (k + 1) * own.groups]
 
 
 def _whole_rows(*sums: Exact) -> tuple[int, list[tuple[int, int, int]]]:
@@ -384,18 +372,18 @@ def _whole_rows(*sums: Exact) -> tuple[int, list[tuple[int, int, int]]]:
     return 1 << -least, list(zip(*([v << e - least for v in values] for values, e in parts), strict=True))
 
 
-def _tallied_sums(keys: Sequence[Keys], counts: Sequence[NDArray[np.int64]]) -> tuple[Exact, Exact, Exact]:
-    """Weight, sum of x and sum of x*x in each group of one column after the other, by their values, whole doubles, and
-    how often each is there."""
-    values, table = np.concatenate(keys).view(np.float64), np.concatenate(counts)
-    places = np.repeat(np.arange(len(keys)) * table.shape[1], [len(some) for some in keys])
-    size = len(keys) * table.shape[1]
+def _tallied_sums(columns: Sequence[Numbers]) -> tuple[Exact, Exact, Exact]:
+    """Weight, sum of x and sum of x*x in each group of one column after the other, whose tallies are whole counts."""
+    sizes, groups = [own._known for own in columns], columns[0].groups
+    values = np.concatenate([own._keys[: own._known] for own in columns]).view(np.float64)
+    table = np.concatenate([own.table.planes[0, : own._known] for own in columns])
+    places, size = np.repeat(np.arange(len(columns)) * groups, sizes), len(columns) * groups
     least, most = kernels.exponents(values)
     base, base2 = least >> 5, 2 * least >> 5
     digits = 1, max((most >> 5) + 4 - base, 1), max((2 * most >> 5) + 6 - base2, 1)
     weight, first, second = (np.zeros((count, size), np.int64) for count in digits)
     kernels.add_tallied_powers(values, places, table, weight, first, base, second, base2)
-    return Exact.settled(weight, 0), Exact.settled(first, base), Exact.settled(second, base2)
+    return Exact.settled(weight), Exact.settled(first, base), Exact.settled(second, base2)
 
 
 # A column's sums in other or fewer words: numbers as levels, rare levels as one, rare words left out.

@@ -59,7 +59,10 @@ class TableSource(Source):
         self.name, self.table = name, table
         self.schema = plain_schema(table.schema)
         self.rows = table.num_rows
-        self.is_small = table.nbytes < SMALL
+
+    @property
+    def is_small(self) -> bool:  # type: ignore[override]
+        return self.table.nbytes < SMALL
 
     def with_column(self, name: str, column: ArrowArray) -> TableSource:
         """The table with one more column."""
