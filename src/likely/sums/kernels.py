@@ -336,11 +336,9 @@ def carry_digits(planes: Longs) -> Whole:
 
 @kernel("i8[][]", returns=3)
 def trim_digits(planes: Longs) -> tuple[Whole, Whole, Whole]:
-    """Drop the lowest digits that are zero in all entries, and join the top one to that below as long as it is small.
-
-    Digits [position, entry] are carried. Returns the first that is left, how many are (none where all is zero), and by
-    how many positions the first has moved up.
-    """
+    """Drop the lowest of carried digits [position, entry] while they are all zero, and join the top ones to those below
+    while they are small. Returns the first that is left, how many are (none where all is zero), and by how many
+    positions the first has moved up."""
     first, last, moved = 0, planes.shape[0] - 1, 0
     low, half = np.int64(LOW), np.int64(HALF)
     while True:

@@ -213,9 +213,8 @@ def _gaussian(
 ) -> Gaussian | None:
     believed = knowledge or (None,) * len(classes)
     # Knowledge comes in fractions. Sums alone are whole numbers of 1 / one, with which Python is far quicker.
-    sums: tuple[int, Sequence[Moments]] = (1, numbers.moments()) if knowledge else numbers.whole_moments()
-    one, each = sums
-    per_class: list[Moments] = [with_known(m, k) for m, k in zip(each, believed, strict=True)]
+    one, sums = (1, numbers.moments()) if knowledge else numbers.whole_moments()
+    per_class: list[Moments] = [with_known(m, k) for m, k in zip(sums, believed, strict=True)]  # type: ignore[arg-type]
     worths: list[Rational] = [0 if k is None else k.worth for k in believed]
     whole: Moments = tuple(map(sum, zip(*per_class, strict=True)))  # type: ignore[assignment]
     overall = variance_of(whole, settings.variance, sum(worths), one) if whole[0] else None

@@ -78,7 +78,10 @@ class Numbers:
             # A row without weight must not cost a place in the tally (tests/laws/test_laws.py).
             group = np.where(weights.nothing(), np.int32(-1), group)
         if self._index is None:
-            least = 256 if len(x) >= 64 else 16  # of many rows a few values only are not to be expected
+            first = x[:64].tolist()
+            # Where most of the first cells differ, others will too: the index need not grow, each time from anew.
+            many = 2 * len({value for value in first if value == value}) > len(first)
+            least = tallies.index_size(min(len(x), self.cap)) if many else 256 if len(x) >= 64 else 16
             self._keys, self._secret = self._keys.copy(), draw_keys()
             self._index = index_keys(self._keys, self._known, self._secret, least)
         self._tidy, self._cache = False, {}
@@ -157,8 +160,7 @@ class Numbers:
         return (own._keys << np.uint64(own.level)).view(np.float64)[own._order()]
 
     def _order(self) -> NDArray[np.intp]:
-        """The places of the values in order, where keys rise."""
-        # First come the values from zero on; those below, whose sign is the highest bit, fall.
+        """The places of the values in order: keys rise, so those below zero, whose sign is the highest bit, fall."""
         negative = int(np.searchsorted(self._keys, np.uint64(1 << 63 >> self.level)))
         return np.concatenate([np.arange(len(self._keys) - 1, negative - 1, -1), np.arange(negative)])
 
@@ -237,7 +239,7 @@ class Numbers:
         known, counts = self._known, self.table.counts()
         exact = self.table[:known].canonical() if counts is None else Exact(counts[None, :known])
         keys, planes = np.empty(known, np.uint64), np.empty_like(exact.planes)
-        order = np.argsort(self._keys[:known])
+        order = self._keys[:known].argsort()
         kept = tallies.sort_tally(self._keys, exact.planes, order, keys, planes)
         if kept < known:
             keys, planes = keys[:kept].copy(), planes[:, :kept]

@@ -59,10 +59,7 @@ class TableSource(Source):
         self.name, self.table = name, table
         self.schema = plain_schema(table.schema)
         self.rows = table.num_rows
-
-    @property
-    def is_small(self) -> bool:  # type: ignore[override]
-        return self.table.nbytes < SMALL
+        self.is_small = table.nbytes < SMALL
 
     def with_column(self, name: str, column: ArrowArray) -> TableSource:
         """The table with one more column."""
