@@ -134,8 +134,9 @@ def draft_first_rows(source: Source, reading: Reading, first: Source) -> Draft |
 
 def guess_schema(source: Source, reading: Reading, first: Source) -> Schema | None:
     """How a source is probably read: as its first rows say, but texts that these would leave out are counted as levels,
-    which are given up if they prove too many."""
-    draft = draft_first_rows(source, reading, first)
+    which are given up if they prove too many. None where they cannot say, or where there are no others."""
+    few = source.rows is not None and source.rows <= FIRST_ROWS
+    draft = None if few else draft_first_rows(source, reading, first)
     if draft is None:
         return None
     texts = _text_columns(source, reading)
