@@ -154,6 +154,24 @@ def _add_row(digits: Longs, row: int, sign: int, out: Longs, at: int) -> None:
             out[p, at, g] += sign * digits[p, row, g]
 
 
+@kernel("u8[], i8[][][], i8[], u8[], i8[][][]", returns=1)
+def sort_tally(keys: Hashes, digits: Longs, order: Longs, ordered: Hashes, out: Longs) -> Whole:
+    """Write keys in this order and what each weighs, digits [position, key, group], but none that weighs nothing.
+    Returns how many are left."""
+    left = np.int64(0)
+    for k in range(order.size):
+        at = np.uint64(order[k])
+        some = np.int64(0)
+        for p in range(digits.shape[0]):
+            for g in range(digits.shape[2]):
+                out[p, left, g] = digits[p, at, g]
+                some |= digits[p, at, g]
+        if some != 0:
+            ordered[left] = keys[at]
+            left += 1
+    return left
+
+
 @kernel("u8[], i8, i8[][][], i8, u8[], u8[], i4[], i8[][][]", returns=1)
 def coarsen_keys(
     keys: Hashes, known: int, digits: Longs, bits: int, fewer: Hashes, secret: Hashes, index: Ints, out: Longs

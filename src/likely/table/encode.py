@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+@lru_cache(maxsize=64)
 def _numbers_among(tokens: tuple[str, ...]) -> NDArray[np.float64]:
     """Those tokens that are numbers."""
     values, _ = parse_numbers(text_array(tokens), NO_TOKENS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -78,7 +78,10 @@ class Numbers:
             # A row without weight must not cost a place in the tally (tests/laws/test_laws.py).
             group = np.where(weights.nothing(), np.int32(-1), group)
         if self._index is None:
-            least = 256 if len(x) >= _AHEAD else 16  # of many rows a few values only are not to be expected
+            first = x[:64].tolist()
+            # Where most of the first cells differ, others will too: the index need not grow, each time from anew.
+            many = 2 * len({value for value in first if value == value}) > len(first)
+            least = tallies.index_size(min(len(x), self.cap)) if many else 256 if len(x) >= 64 else 16
             self._keys, self._secret = self._keys.copy(), draw_keys()
             self._index = index_keys(self._keys, self._known, self._secret, least)
         self._tidy, self._cache = False, {}
@@ -148,20 +151,30 @@ class Numbers:
 
     def tally(self) -> tuple[Floats, Exact]:
         """The values in order (low bits dropped if `level` says so) and what each weighs in each group."""
-        own = self.canonical()
-        values = (own._keys << np.uint64(own.level)).view(np.float64)
-        # Keys rise, so first come the values from zero on; those below, whose sign is the highest bit, fall.
-        negative = int(np.searchsorted(own._keys, np.uint64(1 << 63 >> own.level)))
-        order = np.concatenate([np.arange(len(values))[negative:][::-1], np.arange(negative)])
-        return values[order], own.table[order]
+        own = self if self._tidy else self.canonical()
+        return own.values(), own.table[own._order()]
+
+    def values(self) -> Floats:
+        """The values in order (low bits dropped if `level` says so)."""
+        own = self if self._tidy else self.canonical()
+        return (own._keys << np.uint64(own.level)).view(np.float64)[own._order()]
+
+    def _order(self) -> NDArray[np.intp]:
+        """The places of the values in order: keys rise, so those below zero, whose sign is the highest bit, fall."""
+        negative = int(np.searchsorted(self._keys, np.uint64(1 << 63 >> self.level)))
+        return np.concatenate([np.arange(len(self._keys) - 1, negative - 1, -1), np.arange(negative)])
+
+    def value_weights(self) -> Floats:
+        """What each of the values weighs."""
+        return self.tally()[1].sum(1).floats()
 
     def sums(self) -> tuple[Exact, Exact]:
         """Sum of x and sum of x*x in each group, over the finite values."""
         if self.level:
             return self._powers.sums()
-        keys, groups, counts = self._keys[: self._known], self.groups, self.table.counts()
-        if counts is not None:
-            return _tallied_powers(keys.view(np.float64), np.ascontiguousarray(counts[: self._known]))
+        if self.table.counts() is not None:
+            return _tallied_sums([self])[1:]
+        keys, groups = self._keys[: self._known], self.groups
         planes, base = self.table[: self._known].chunks()
         values = np.repeat(keys.view(np.float64), groups)
         group = np.tile(np.arange(groups, dtype=np.int32), len(keys))
@@ -188,7 +201,12 @@ class Numbers:
 
     def moments(self) -> list[tuple[Fraction, Fraction, Fraction]]:
         """For each group: weight, sum of x, sum of x*x, as exact fractions."""
-        return list(self.cached("moments", _moments))
+        one, each = self.whole_moments()
+        return [(Fraction(n, one), Fraction(first, one), Fraction(second, one)) for n, first, second in each]
+
+    def whole_moments(self) -> tuple[int, list[tuple[int, int, int]]]:
+        """A whole number `one`, and the moments of each group as whole numbers of 1 / one."""
+        return self.cached("whole moments", lambda own: _whole_rows(own.weight(), *own.sums()))
 
     def cached(self, key: Hashable, work: Callable[[Numbers], R]) -> R:
         """work(self), done once for these sums and their copies, where they are canonical: several learners want the
@@ -218,21 +236,15 @@ class Numbers:
         if self._tidy:
             return self._copy()
         out = Numbers(self.groups, self.cap)
-        keys, counts = self._keys[: self._known], self.table.counts()
-        if counts is not None:
-            order = np.argsort(keys)
-            table = counts[order]
-            kept = np.flatnonzero(table.any(axis=1))
-            if len(kept) < len(order):
-                order, table = order[kept], table[kept]
-            own = Exact.owned(table)
-        else:
-            whole = self.table[: self._known].canonical()
-            kept = np.flatnonzero(~whole.is_zero().all(axis=1))
-            order = kept[np.argsort(keys[kept])]
-            own = whole[order].canonical()
+        known, counts = self._known, self.table.counts()
+        exact = self.table[:known].canonical() if counts is None else Exact(counts[None, :known])
+        keys, planes = np.empty(known, np.uint64), np.empty_like(exact.planes)
+        order = self._keys[:known].argsort()
+        kept = tallies.sort_tally(self._keys, exact.planes, order, keys, planes)
+        if kept < known:
+            keys, planes = keys[:kept].copy(), planes[:, :kept]
         out.level, out._tidy = self.level, True
-        out._set_tally(keys[order], own)
+        out._set_tally(keys, Exact.settled(planes, exact.base))
         out.other = self.other.canonical()
         if self.level:
             out._powers = Powers.of(*(s.canonical() for s in self._powers.sums()))
@@ -344,20 +356,36 @@ class Numbers:
         return out
 
 
-def _moments(numbers: Numbers) -> list[tuple[Fraction, Fraction, Fraction]]:
-    first, second = numbers.sums()
-    return list(zip(numbers.weight().fractions(), first.fractions(), second.fractions(), strict=True))
+def prepare_moments(columns: Iterable[ColumnStatistic], most: int = 64) -> None:
+    """Work out the moments of many columns, some at a time: of few rows, calls take longer than what they do."""
+    plain = (own for own in columns if isinstance(own, Numbers) and own._tidy and "whole moments" not in own._cache)
+    tallied = [own for own in plain if not own.level and own.table.counts() is not None]
+    for start in range(0, len(tallied), most):
+        some = tallied[start : start + most]
+        one, rows = _whole_rows(*_tallied_sums(some))
+        for k, own in enumerate(some):
+            own._cache["whole moments"] = one, rows[k * own.groups : (k + 1) * own.groups]
 
 
-def _tallied_powers(values: Floats, counts: NDArray[np.int64]) -> tuple[Exact, Exact]:
-    """Sum of x and of x*x in each group, of values of which each is there so often."""
-    first, second = Exact.zeros(counts.shape[1]), Exact.zeros(counts.shape[1])
+def _whole_rows(*sums: Exact) -> tuple[int, list[tuple[int, int, int]]]:
+    """Several sums of each group as whole numbers of 1 / one."""
+    parts = [exact.wholes() for exact in sums]
+    least = min(0, *(exponent for _, exponent in parts))
+    return 1 << -least, list(zip(*([v << e - least for v in values] for values, e in parts), strict=True))
+
+
+def _tallied_sums(columns: Sequence[Numbers]) -> tuple[Exact, Exact, Exact]:
+    """Weight, sum of x and sum of x*x in each group of one column after the other, whose tallies are whole counts."""
+    sizes, groups = [own._known for own in columns], columns[0].groups
+    values = np.concatenate([own._keys[: own._known] for own in columns]).view(np.float64)
+    table = np.concatenate([own.table.planes[0, : own._known] for own in columns])
+    places, size = np.repeat(np.arange(len(columns)) * groups, sizes), len(columns) * groups
     least, most = kernels.exponents(values)
-    if least <= most:
-        first.cover(least >> 5, (most >> 5) + 4, len(values))
-        second.cover(2 * least >> 5, (2 * most >> 5) + 6, len(values))
-        kernels.add_tallied_powers(values, counts, first.planes, first.base, second.planes, second.base)
-    return first.canonical(), second.canonical()
+    base, base2 = least >> 5, 2 * least >> 5
+    digits = 1, max((most >> 5) + 4 - base, 1), max((2 * most >> 5) + 6 - base2, 1)
+    weight, first, second = (np.zeros((count, size), np.int64) for count in digits)
+    kernels.add_tallied_powers(values, places, table, weight, first, base, second, base2)
+    return Exact.settled(weight), Exact.settled(first, base), Exact.settled(second, base2)
 
 
 # A column's sums in other or fewer words: numbers as levels, rare levels as one, rare words left out.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,6 +42,7 @@ BLANKS = " \t\n\v\f\r"
 """The blanks around a cell that are no part of it."""
 
 
+@lru_cache(maxsize=64)
 def token_hashes(tokens: tuple[str, ...]) -> NDArray[np.uint64]:
     """Hashes of the cells that mean "missing"."""
     texts = pack_texts(tokens)
