@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
+from operator import is_
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from likely.machinery.arrays import Floats, Ints
+from likely.machinery.jit import address
 from likely.sums import kernels, tallies
 from likely.sums.columns.counts import Counts, add_counts
 from likely.sums.contracts import EVERY_ROW_ONE, State, Weights
 from likely.sums.exact import Exact
-from likely.sums.powers import NO_BINS, ROOM, Powers
+from likely.sums.powers import ROOM, Powers
 from likely.sums.state import is_rising, read_array, read_whole, require
 from likely.sums.tallies import bits_to_drop, bits_to_drop_ahead, coarsen_tally, index_keys, merge_tallies
 from likely.sums.words.counting import Words
@@ -42,7 +44,9 @@ R = TypeVar("R")
 class Numbers:
     """Exact moments and a tally of values. `level` is the number of mantissa bits the tally has dropped."""
 
-    __slots__ = ("_cache", "_index", "_keys", "_known", "_powers", "_secret", "_tidy", "cap", "level", "other", "table")
+    __slots__ = (
+        "_cache", "_held", "_index", "_keys", "_known", "_powers", "_secret", "_tidy", "cap", "level", "other", "table",
+    )  # fmt: skip
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, groups: int = 0, cap: int = CAP) -> None:
@@ -54,6 +58,7 @@ class Numbers:
         self._known = 0
         self._index: NDArray[np.int32] | None = None
         self._tidy = False
+        self._held: tuple[Any, list[int]] | None = None
         self._cache: dict[Hashable, Any] = {}
         self._powers = Powers(groups)  # kept from level 1 on; before that the tally knows them
 
@@ -72,52 +77,76 @@ class Numbers:
 
     def update(self, cells: Floats, group: Ints, weights: Weights = EVERY_ROW_ONE) -> None:
         """Take in one batch: a number (NaN: missing) and a group (negative: left out) for each row."""
-        x = np.ascontiguousarray(cells, np.float64)
-        codes = np.empty(0 if weights.plain else len(x), np.int32)
-        if not weights.plain:
-            # A row without weight must not cost a place in the tally (tests/laws/test_laws.py).
-            group = np.where(weights.nothing(), np.int32(-1), group)
+        update_numbers([self], [cells], group, weights)
+
+    def _open(self, rows: int) -> None:
+        """Make ready for so many rows."""
         if self._index is None:
-            least = 256 if len(x) >= _AHEAD else 16  # of many rows a few values only are not to be expected
+            least = 256 if rows >= _AHEAD else 16  # of many rows a few values only are not to be expected
             self._keys, self._secret = self._keys.copy(), draw_keys()
             self._index = index_keys(self._keys, self._known, self._secret, least)
         self._tidy, self._cache = False, {}
+
+    def _limit(self) -> int:
+        """How many values there is room for, which is made where keys and counts fall short of the index."""
+        assert self._index is not None
+        limit = min(self.cap, len(self._index) // 2)
+        if len(self._keys) < limit:
+            self._keys = np.concatenate([self._keys, np.zeros(limit - len(self._keys), np.uint64)])
+            self.table.resize(limit, self.groups)
+        return limit
+
+    def _update_weighed(self, x: Floats, group: Ints, weights: Weights) -> None:
+        """Take in rows that do not all weigh one."""
+        codes = np.empty(len(x), np.int32)
+        # A row without weight must not cost a place in the tally (tests/laws/test_laws.py).
+        group = np.where(weights.nothing(), np.int32(-1), group)
         done = 0
         while done < len(x):
-            limit = min(self.cap, len(self._index) // 2)
-            if len(self._keys) < limit:
-                self._keys = np.concatenate([self._keys, np.zeros(limit - len(self._keys), np.uint64)])
-                self.table.resize(limit, self.groups)
-            end = len(x)
-            if weights.plain:
-                end = min(end, done + ROOM)
-                stop, self._known = self._take_plain(x[:end], group[:end], done, limit)
-            else:
-                stop, self._known = tallies.value_codes(
-                    x, group, done, self.level, self._keys, self._known, limit, self._secret, self._index, codes
-                )
-                part = slice(done, stop)
-                add_counts(codes[part], group[part], weights.take(part), self.table, self.other)
-                if self.level:
-                    self._powers.add(x[part], group[part], weights.take(part))
-            if stop < end:
+            limit = self._limit()
+            stop, self._known = tallies.value_codes(
+                x, group, done, self.level, self._keys, self._known, limit, self._secret, self._index, codes
+            )
+            part = slice(done, stop)
+            add_counts(codes[part], group[part], weights.take(part), self.table, self.other)
+            if self.level:
+                self._powers.add(x[part], group[part], weights.take(part))
+            if stop < len(x):
                 self._make_space(limit, x, group, stop)
             done = stop
 
-    def _take_plain(self, x: Floats, group: Ints, start: int, limit: int) -> tuple[int, int]:
-        """Take in rows that weigh one, until a value comes for which there is no room."""
-        assert self._index is not None
-        rows = len(x) - start
-        for exact in (self.table, self.other):
-            exact.cover(0, 1, rows)
-        least, most = kernels.exponents(x[start:]) if self.level else (1, 0)
-        least, bins = self._powers.open_bins(least, most, rows) if least <= most else (0, NO_BINS)
-        table, other = self.table.planes[-self.table.base], self.other.planes[-self.other.base]
-        stop, known = tallies.take_numbers(
-            x, group, start, self.level, self._keys, self._known, limit, self._secret, self._index,
-            table, other, least, bins,
-        )  # fmt: skip
-        return stop, known
+    def _reserve(self, rows: int) -> None:
+        """Room in all sums for so many rows of weight one."""
+        self.table.cover(0, 1, rows)
+        self.other.cover(0, 1, rows)
+        if self.level:
+            self._powers.reserve(rows)
+
+    def _words(self, x: int, done: int) -> list[int]:
+        """What `tallies.take_columns` is told, of cells that begin at an address. The addresses of what is kept are
+        asked for again where an array is another than before; that one is held on to, so it stays where it is."""
+        limit, index, (bins, least) = self._limit(), self._index, self._powers.bins
+        assert index is not None
+        arrays = self._secret, self._keys, index, self.table.planes, self.other.planes, bins
+        if self._held is None or not all(map(is_, arrays, self._held[0])):
+            table, other = self.table.planes[-self.table.base], self.other.planes[-self.other.base]
+            assert table.shape[0] >= limit and other.shape[0] == 3 and table.shape[1] == other.shape[1] == bins.shape[1]
+            kinds = np.uint64, np.uint64, np.int32, np.int64, np.int64, np.int64
+            places = map(address, (*arrays[:3], table, other, bins), kinds)
+            self._held = arrays, [*places]
+        secret, keys, slots, counts, others, powers = self._held[1]
+        return [
+            x, done, self._known, 0, self.level, limit, secret, keys, slots, len(index), counts, others, powers,
+            len(bins), least,
+        ]  # fmt: skip
+
+    def _extend(self, wants: int, x: Floats, group: Ints, at: int) -> None:
+        """Make room for x[at], and for what comes after it."""
+        if wants == tallies.WIDER_BINS:
+            self._powers.widen(*kernels.exponents(x[at:]))
+            return
+        self._make_space(self._limit(), x, group, at)
+        self._reserve(len(x) - at)
 
     def _make_space(self, limit: int, x: Floats, group: Ints, at: int) -> None:
         """Make room for one more value, x[at]: a larger index, or, at the cap, as few bits less as it takes.
@@ -205,7 +234,7 @@ class Numbers:
     def _copy(self) -> Numbers:
         """Another one of the same content; whatever is added to either later, the other does not see."""
         out = Numbers.__new__(Numbers)  # everything is set here
-        out.cap, out.level, out._tidy = self.cap, self.level, self._tidy
+        out.cap, out.level, out._tidy, out._held = self.cap, self.level, self._tidy, None
         out._set_tally(self._keys, self.table.canonical())
         out.other = self.other.canonical()
         out._powers = Powers.of(*(s.canonical() for s in self._powers.sums())) if self.level else Powers(self.groups)
@@ -342,6 +371,38 @@ class Numbers:
             require(not out.impossible, "no spread is below zero")
         out._tidy = not out.table.is_zero().all(axis=1).any()
         return out
+
+
+def update_numbers(
+    columns: Sequence[Numbers], cells: Sequence[Floats], group: Ints, weights: Weights = EVERY_ROW_ONE
+) -> None:
+    """Take one batch into columns of the same groups: rows of weight one in one call for all of them."""
+    arrays = [np.ascontiguousarray(x, np.float64) for x in cells]
+    if not columns:
+        return
+    rows, groups = len(group), columns[0].groups
+    if any(len(x) != rows for x in arrays) or any(own.groups != groups for own in columns):
+        raise ValueError("all columns have a cell for each row, and the same groups")
+    for own in columns:
+        own._open(rows)
+    if not weights.plain:
+        for own, x in zip(columns, arrays, strict=True):
+            own._update_weighed(x, group, weights)
+        return
+    for start in range(0, rows, ROOM):
+        end = min(start + ROOM, rows)
+        for own in columns:
+            own._reserve(end - start)
+        places = [address(x, np.float64) for x in arrays]
+        table = np.array([own._words(x, start) for own, x in zip(columns, places, strict=True)], np.int64)
+        while tallies.take_columns(table, group, end, groups):
+            for k in np.flatnonzero(table[:, tallies.DONE] < end).tolist():
+                own, words = columns[k], table[k].tolist()
+                own._known = words[tallies.KNOWN]
+                own._extend(words[tallies.WANTS], arrays[k][:end], group[:end], words[tallies.DONE])
+                table[k] = own._words(places[k], words[tallies.DONE])
+        for own, known in zip(columns, table[:, tallies.KNOWN].tolist(), strict=True):
+            own._known = known
 
 
 def _moments(numbers: Numbers) -> list[tuple[Fraction, Fraction, Fraction]]:
