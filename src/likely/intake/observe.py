@@ -11,7 +11,7 @@ import numpy as np
 
 from likely.errors import EncodingError, InputError
 from likely.intake.engine import crew_for, sweep_pieces, sweep_shares, sweep_sum
-from likely.sums.columns.counts import Counts, Profile
+from likely.sums.columns.counts import Counts, Profile, update_profiles
 from likely.sums.columns.numbers import Numbers
 from likely.sums.contracts import State, weights
 from likely.sums.summary import Summary
@@ -148,10 +148,10 @@ class Observation:
         if target is not None and not target.edges and target.name in self._profiles:
             levels.append(target.name)
         self._described = frozenset([*numbers, *levels])
-        return Encoder(schema, witnesses=dict.fromkeys(numbers, self._take_described), crosses=True)
+        return Encoder(schema, witnessed=frozenset(numbers), witness=self._take_described, crosses=True)
 
-    def _take_described(self, name: str, seen: Described) -> None:
-        self._profiles[name].take(seen)
+    def _take_described(self, seen: Mapping[str, Described]) -> None:
+        update_profiles([self._profiles[name] for name in seen], [*seen.values()])
 
     @property
     def profiles(self) -> dict[str, Profile]:

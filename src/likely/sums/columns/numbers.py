@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
-from operator import is_
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -44,9 +43,7 @@ R = TypeVar("R")
 class Numbers:
     """Exact moments and a tally of values. `level` is the number of mantissa bits the tally has dropped."""
 
-    __slots__ = (
-        "_cache", "_held", "_index", "_keys", "_known", "_powers", "_secret", "_tidy", "cap", "level", "other", "table",
-    )  # fmt: skip
+    __slots__ = ("_cache", "_index", "_keys", "_known", "_powers", "_secret", "_tidy", "cap", "level", "other", "table")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, groups: int = 0, cap: int = CAP) -> None:
@@ -58,7 +55,6 @@ class Numbers:
         self._known = 0
         self._index: NDArray[np.int32] | None = None
         self._tidy = False
-        self._held: tuple[Any, list[int]] | None = None
         self._cache: dict[Hashable, Any] = {}
         self._powers = Powers(groups)  # kept from level 1 on; before that the tally knows them
 
@@ -123,21 +119,17 @@ class Numbers:
             self._powers.reserve(rows)
 
     def _words(self, x: int, done: int) -> list[int]:
-        """What `tallies.take_columns` is told, of cells that begin at an address. The addresses of what is kept are
-        asked for again where an array is another than before; that one is held on to, so it stays where it is."""
+        """What `tallies.take_columns` is told, of cells that begin at an address. Addresses are asked for each time: a
+        copy, or what is read in another process, has its arrays elsewhere."""
         limit, index, (bins, least) = self._limit(), self._index, self._powers.bins
+        table, other = self.table.planes[-self.table.base], self.other.planes[-self.other.base]
         assert index is not None
-        arrays = self._secret, self._keys, index, self.table.planes, self.other.planes, bins
-        if self._held is None or not all(map(is_, arrays, self._held[0])):
-            table, other = self.table.planes[-self.table.base], self.other.planes[-self.other.base]
-            assert table.shape[0] >= limit and other.shape[0] == 3 and table.shape[1] == other.shape[1] == bins.shape[1]
-            kinds = np.uint64, np.uint64, np.int32, np.int64, np.int64, np.int64
-            places = map(address, (*arrays[:3], table, other, bins), kinds)
-            self._held = arrays, [*places]
-        secret, keys, slots, counts, others, powers = self._held[1]
+        if not (len(self._keys) >= limit <= len(table) and table.shape[1] == other.shape[1] == bins.shape[1]):
+            raise ValueError("the parts of a tally are of one size")
         return [
-            x, done, self._known, 0, self.level, limit, secret, keys, slots, len(index), counts, others, powers,
-            len(bins), least,
+            x, done, self._known, 0, self.level, limit, address(self._secret, np.uint64),
+            address(self._keys, np.uint64), address(index, np.int32), len(index),
+            address(table, np.int64), address(other, np.int64), address(bins, np.int64), len(bins), least,
         ]  # fmt: skip
 
     def _extend(self, wants: int, x: Floats, group: Ints, at: int) -> None:
@@ -234,7 +226,7 @@ class Numbers:
     def _copy(self) -> Numbers:
         """Another one of the same content; whatever is added to either later, the other does not see."""
         out = Numbers.__new__(Numbers)  # everything is set here
-        out.cap, out.level, out._tidy, out._held = self.cap, self.level, self._tidy, None
+        out.cap, out.level, out._tidy = self.cap, self.level, self._tidy
         out._set_tally(self._keys, self.table.canonical())
         out.other = self.other.canonical()
         out._powers = Powers.of(*(s.canonical() for s in self._powers.sums())) if self.level else Powers(self.groups)
