@@ -184,7 +184,7 @@ def measure_prediction(files: making.Files, folder: Path, repeats: int, threads:
         mine, other = folder / "mine.parquet", folder / "other.parquet"
 
         def ours(path: Path = path, to: Path = mine) -> None:
-            predict_table(model, path, to, Reading(threads=threads), keep=True)
+            predict_table(model, path, str(to), Reading(threads=threads), keep=True)
 
         def theirs(path: Path = path, to: Path = other) -> None:
             pq.write_table(read_dictionaries(path) if path.suffix == ".parquet" else pc.read_csv(path), to)
