@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 
 from likely.machinery.arrays import Floats, Ints
+from likely.machinery.jit import address
 from likely.sums import kernels, tallies
 from likely.sums.columns.counts import Counts, add_counts
 from likely.sums.contracts import EVERY_ROW_ONE, State, Weights
 from likely.sums.exact import Exact
-from likely.sums.powers import NO_BINS, ROOM, Powers
+from likely.sums.powers import ROOM, Powers
 from likely.sums.state import is_rising, read_array, read_whole, require
 from likely.sums.tallies import bits_to_drop, bits_to_drop_ahead, coarsen_tally, index_keys, merge_tallies
 from likely.sums.words.counting import Words
@@ -72,11 +73,10 @@ class Numbers:
 
     def update(self, cells: Floats, group: Ints, weights: Weights = EVERY_ROW_ONE) -> None:
         """Take in one batch: a number (NaN: missing) and a group (negative: left out) for each row."""
-        x = np.ascontiguousarray(cells, np.float64)
-        codes = np.empty(0 if weights.plain else len(x), np.int32)
-        if not weights.plain:
-            # A row without weight must not cost a place in the tally (tests/laws/test_laws.py).
-            group = np.where(weights.nothing(), np.int32(-1), group)
+        update_numbers([self], [cells], group, weights)
+
+    def _open(self, x: Floats) -> None:
+        """Make ready for these cells."""
         if self._index is None:
             first = x[:64].tolist()
             # Where most of the first cells differ, others will too: the index need not grow, each time from anew.
@@ -85,42 +85,63 @@ class Numbers:
             self._keys, self._secret = self._keys.copy(), draw_keys()
             self._index = index_keys(self._keys, self._known, self._secret, least)
         self._tidy, self._cache = False, {}
+
+    def _limit(self) -> int:
+        """How many values there is room for, which is made where keys and counts fall short of the index."""
+        assert self._index is not None
+        limit = min(self.cap, len(self._index) // 2)
+        if len(self._keys) < limit:
+            self._keys = np.concatenate([self._keys, np.zeros(limit - len(self._keys), np.uint64)])
+            self.table.resize(limit, self.groups)
+        return limit
+
+    def _update_weighed(self, x: Floats, group: Ints, weights: Weights) -> None:
+        """Take in rows that do not all weigh one."""
+        codes = np.empty(len(x), np.int32)
+        # A row without weight must not cost a place in the tally (tests/laws/test_laws.py).
+        group = np.where(weights.nothing(), np.int32(-1), group)
         done = 0
         while done < len(x):
-            limit = min(self.cap, len(self._index) // 2)
-            if len(self._keys) < limit:
-                self._keys = np.concatenate([self._keys, np.zeros(limit - len(self._keys), np.uint64)])
-                self.table.resize(limit, self.groups)
-            end = len(x)
-            if weights.plain:
-                end = min(end, done + ROOM)
-                stop, self._known = self._take_plain(x[:end], group[:end], done, limit)
-            else:
-                stop, self._known = tallies.value_codes(
-                    x, group, done, self.level, self._keys, self._known, limit, self._secret, self._index, codes
-                )
-                part = slice(done, stop)
-                add_counts(codes[part], group[part], weights.take(part), self.table, self.other)
-                if self.level:
-                    self._powers.add(x[part], group[part], weights.take(part))
-            if stop < end:
+            limit = self._limit()
+            stop, self._known = tallies.value_codes(
+                x, group, done, self.level, self._keys, self._known, limit, self._secret, self._index, codes
+            )
+            part = slice(done, stop)
+            add_counts(codes[part], group[part], weights.take(part), self.table, self.other)
+            if self.level:
+                self._powers.add(x[part], group[part], weights.take(part))
+            if stop < len(x):
                 self._make_space(limit, x, group, stop)
             done = stop
 
-    def _take_plain(self, x: Floats, group: Ints, start: int, limit: int) -> tuple[int, int]:
-        """Take in rows that weigh one, until a value comes for which there is no room."""
-        assert self._index is not None
-        rows = len(x) - start
-        for exact in (self.table, self.other):
-            exact.cover(0, 1, rows)
-        least, most = kernels.exponents(x[start:]) if self.level else (1, 0)
-        least, bins = self._powers.open_bins(least, most, rows) if least <= most else (0, NO_BINS)
+    def _reserve(self, rows: int) -> None:
+        """Room in all sums for so many rows of weight one."""
+        self.table.cover(0, 1, rows)
+        self.other.cover(0, 1, rows)
+        if self.level:
+            self._powers.reserve(rows)
+
+    def _words(self, x: int, done: int) -> list[int]:
+        """What `tallies.take_columns` is told, of cells that begin at an address. Addresses are asked for each time: a
+        copy, or what is read in another process, has its arrays elsewhere."""
+        limit, index, (bins, least) = self._limit(), self._index, self._powers.bins
         table, other = self.table.planes[-self.table.base], self.other.planes[-self.other.base]
-        stop, known = tallies.take_numbers(
-            x, group, start, self.level, self._keys, self._known, limit, self._secret, self._index,
-            table, other, least, bins,
-        )  # fmt: skip
-        return stop, known
+        assert index is not None
+        if not (len(self._keys) >= limit <= len(table) and table.shape[1] == other.shape[1] == bins.shape[1]):
+            raise ValueError("the parts of a tally are of one size")
+        return [
+            x, done, self._known, 0, self.level, limit, address(self._secret, np.uint64),
+            address(self._keys, np.uint64), address(index, np.int32), len(index),
+            address(table, np.int64), address(other, np.int64), address(bins, np.int64), len(bins), least,
+        ]  # fmt: skip
+
+    def _extend(self, wants: int, x: Floats, group: Ints, at: int) -> None:
+        """Make room for x[at], and for what comes after it."""
+        if wants == tallies.WIDER_BINS:
+            self._powers.widen(*kernels.exponents(x[at:]))
+            return
+        self._make_space(self._limit(), x, group, at)
+        self._reserve(len(x) - at)
 
     def _make_space(self, limit: int, x: Floats, group: Ints, at: int) -> None:
         """Make room for one more value, x[at]: a larger index, or, at the cap, as few bits less as it takes.
@@ -365,6 +386,38 @@ def prepare_moments(columns: Iterable[ColumnStatistic], most: int = 64) -> None:
         one, rows = _whole_rows(*_tallied_sums(some))
         for k, own in enumerate(some):
             own._cache["whole moments"] = one, rows[k * own.groups : (k + 1) * own.groups]
+
+
+def update_numbers(
+    columns: Sequence[Numbers], cells: Sequence[Floats], group: Ints, weights: Weights = EVERY_ROW_ONE
+) -> None:
+    """Take one batch into columns of the same groups: rows of weight one in one call for all of them."""
+    arrays = [np.ascontiguousarray(x, np.float64) for x in cells]
+    if not columns:
+        return
+    rows, groups = len(group), columns[0].groups
+    if any(len(x) != rows for x in arrays) or any(own.groups != groups for own in columns):
+        raise ValueError("all columns have a cell for each row, and the same groups")
+    for own, x in zip(columns, arrays, strict=True):
+        own._open(x)
+    if not weights.plain:
+        for own, x in zip(columns, arrays, strict=True):
+            own._update_weighed(x, group, weights)
+        return
+    for start in range(0, rows, ROOM):
+        end = min(start + ROOM, rows)
+        for own in columns:
+            own._reserve(end - start)
+        places = [address(x, np.float64) for x in arrays]
+        table = np.array([own._words(x, start) for own, x in zip(columns, places, strict=True)], np.int64)
+        while tallies.take_columns(table, group, end, groups):
+            for k in np.flatnonzero(table[:, tallies.DONE] < end).tolist():
+                own, words = columns[k], table[k].tolist()
+                own._known = words[tallies.KNOWN]
+                own._extend(words[tallies.WANTS], arrays[k][:end], group[:end], words[tallies.DONE])
+                table[k] = own._words(places[k], words[tallies.DONE])
+        for own, known in zip(columns, table[:, tallies.KNOWN].tolist(), strict=True):
+            own._known = known
 
 
 def _whole_rows(*sums: Exact) -> tuple[int, list[tuple[int, int, int]]]:
