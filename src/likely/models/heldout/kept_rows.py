@@ -198,7 +198,7 @@ def sum_rows(summary: Summary, batches: Iterable[Batch], requests: Iterable[str]
 
 # Rows kept in memory to choose by: those with the smallest hashes of their content, dealt to parts by these hashes.
 
-MOST_ROWS, MOST_CELLS = 100_000, 1 << 25
+MOST_ROWS, MOST_CELLS = 100_000, 1 << 23
 """Different rows, and cells of rows, that are kept at most."""
 LEAST_KEPT = 1000
 """Rows that are kept however wide they are."""

@@ -121,7 +121,7 @@ class ParquetSource(FileSource):
                 metadata=self._metadata,  # the footer of a wide file takes longer to read than some of its columns
                 read_dictionary=self._coded,
                 pre_buffer=False,
-                buffer_size=1 << 18,
+                buffer_size=max(min(1 << 18, (1 << 22) // max(len(names), 1)), 1 << 12),  # one for each column
             ) as file,
         ):
             read = names or [self.schema.names[0]]
