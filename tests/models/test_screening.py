@@ -23,7 +23,8 @@ def wide(rows=ROWS, columns=100, seed=3, noise=False):
     odds = 1.2 * plain + 2.5 * np.sign(one * two) + np.where(letter == "a", 1.5, -0.5)
     late = rng.random(rows) < (0.4 if noise else 1 / (1 + np.exp(-odds)))
     named = {"plain": plain, "one": one, "two": two, "letter": letter}
-    return {**{name: own.tolist() for name, own in {**cells, **named}.items()}, "late": np.where(late, "y", "n").tolist()}
+    every = {**cells, **named, "late": np.where(late, "y", "n")}
+    return {name: own.tolist() for name, own in every.items()}
 
 
 def cut(table, rows):

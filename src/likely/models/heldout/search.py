@@ -21,7 +21,15 @@ from likely.machinery.threads import in_order
 from likely.models import shapes
 from likely.models.contracts import Learner, Learning, Model, Sweep
 from likely.models.factors.bins import value_ranges
-from likely.models.heldout.kept_rows import LAST_HASH, GatheredRows, KeptRows, class_codes, most_kept, recode_target, sum_rows
+from likely.models.heldout.kept_rows import (
+    LAST_HASH,
+    GatheredRows,
+    KeptRows,
+    class_codes,
+    most_kept,
+    recode_target,
+    sum_rows,
+)
 from likely.models.heldout.weighing import temperature_of
 from likely.models.learning import learning, run
 from likely.models.posterior import Matrix

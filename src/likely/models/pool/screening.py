@@ -4,6 +4,7 @@ are tried. Knows kept rows and classes; no learners."""
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from likely.models.additive.coding import coding_of
 from likely.models.heldout.kept_rows import KeptRows, hash_places
 from likely.sums.summary import Summary
 from likely.table.schema import Reason
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 LEAST_COLUMNS = 65
 """Attributes from which on a table is wide: boosting takes the time of fewer in its stride."""
@@ -103,7 +107,7 @@ def _tell_alone(codes: Bytes, group: Ints, weight: Floats, classes: int) -> Bool
     return np.asarray(found[0] >= order[good[-1]]) if len(good) else np.zeros(len(codes), np.bool_)
 
 
-def _entropy_sum(weight: Floats) -> Floats:
+def _entropy_sum(weight: NDArray[Any]) -> NDArray[Any]:
     """The sum of n log n over the last axis."""
     return np.asarray((weight * np.log(np.where(weight > 0, weight, 1.0))).sum(axis=-1))
 
