@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import likely
+from likely.apply.spec import spec_of
 from likely.models.heldout import kept_rows
 from likely.models.pool import screening
 from likely.models.pool.screening import LEAST_COLUMNS, deviations, find_pairs
@@ -75,6 +76,13 @@ def test_a_column_that_is_left_out_is_taken_and_says_nothing(model, tmp_path):
     again = likely.load(tmp_path / "m.likely")
     np.testing.assert_array_equal(again.posterior(new).matrix, said)
     assert remark_of(again) == remark_of(model)
+
+
+def test_what_was_chosen_learns_the_same_again_without_choosing(model):
+    new, spec = cut(wide(seed=7), range(20)), spec_of(model)
+    again = likely.fit(wide(), "late", spec.learner, **spec.reading())
+    assert [c.name for c in again.schema.attributes] == [c.name for c in model.schema.attributes]
+    np.testing.assert_allclose(again.posterior(new).matrix, model.posterior(new).matrix, rtol=1e-9)
 
 
 def test_no_order_of_rows_and_no_thread_changes_a_bit(model):

@@ -60,7 +60,10 @@ def leave_out_silent(summary: Summary, rows: KeptRows) -> tuple[Summary, tuple[s
     if not silent:
         return summary, ()
     reason = Reason("silent")
-    columns = (replace(c, role="left out", reason=reason) if c.name in silent else c for c in summary.schema.columns)
+    columns = (
+        replace(c, kind="ignored", reading="text", role="left out", reason=reason) if c.name in silent else c
+        for c in summary.schema.columns
+    )
     out = summary.with_schema(summary.schema.with_columns(columns))
     how = "alone or in pairs," if in_pairs else "alone (the pairs are too many to look at),"
     told = f"{len(silent):,} of {len(judged):,} attributes tell nothing beyond chance, {how} on {count:,} rows"
