@@ -225,7 +225,7 @@ def python(record: Look) -> str:
 
 # The sections of the page below its first screen: each a question, with sentences, tables and charts. No rows.
 
-MOST_COLUMNS, MOST_CLASSES, MOST_ATTRIBUTES = 400, 60, 30
+MOST_COLUMNS, MOST_CLASSES, MOST_ATTRIBUTES, MOST_FOUND = 400, 60, 40, 5000
 MOST_NOTES, MOST_EXHIBITS, MOST_LINES, MOST_NAMED = 40, 6, 30, 12
 OPEN_COLUMNS = 20
 """Up to so many columns, the list of them is open."""
@@ -267,11 +267,13 @@ def present_bits(record: Look, keys: dict[str, str]) -> Document | None:
     silent = [clean(a["name"], 40) for a in record.attributes if a["bits"] < LEAST_BITS]
     most = max((a["bits"] for a in telling), default=0.0)
     steps = ticks(0.0, most) if most > 0 else [0.0, 1.0]
-    table = tables.attribute_table(record, keys, steps[-1]).first(len(telling))
+    every = tables.attribute_table(record, keys, steps[-1])
+    table = every.first(len(telling))
     marks = steps[:: max(1, (len(steps) - 1) // 2)]
     axis = scale([(s / steps[-1], f"{s:g}" + (" bits" if s == marks[-1] else "")) for s in marks])
     table = replace(table, title="Bits of each attribute", header=(*table.header[:-1], axis), style="bits")
     table = table.first(MOST_ATTRIBUTES)
+    others = replace(every, rows=every.rows[len(table.rows) :][:MOST_FOUND], title="", key="find-rows")
     notes = []
     if len(telling) > MOST_ATTRIBUTES:
         notes.append(f"{len(telling) - MOST_ATTRIBUTES} more attributes reveal less.")
@@ -283,8 +285,10 @@ def present_bits(record: Look, keys: dict[str, str]) -> Document | None:
         "of a row. Attributes can overlap, so their bits do not add up."
     )
     strongest = replace(tables.evidence_table(record), style="wide")
+    find = Document(f"Find one of the other {plural(len(others.rows), 'attribute')} by name", (others,), "find")
+    finds = (replace(find, style="fold"),) if len(every.rows) > MOST_ATTRIBUTES else ()
     first, *rest = [t for t in (*((table,) if telling else ()), strongest) if t.rows] or [None]
-    parts = (words,) if first is None else (words, first, *notes_of(notes), *rest)
+    parts = (words, *finds) if first is None else (words, first, *notes_of(notes), *finds, *rest)
     return Document("Which attributes reveal most", parts, "bits", "Most telling")
 
 
