@@ -101,6 +101,18 @@ def make_wide(folder: Path) -> tuple[Path, Path]:
     return parquet, csv
 
 
+def make_numbers(folder: Path) -> tuple[Path, Path]:
+    """A table of many columns, all of them numbers, as Parquet and CSV."""
+    parquet, csv = folder / "numbers.parquet", folder / "numbers.csv"
+    if not (parquet.exists() and csv.exists()):
+        draw = np.random.default_rng(1)
+        columns = {f"number {k}": pa.array(draw.normal(size=WIDE_ROWS)) for k in range(WIDE_COLUMNS)}
+        columns[making.TARGET] = pa.array(draw.choice(making.CLASSES, WIDE_ROWS).astype(str))
+        pq.write_table(pa.table(columns), parquet)
+        pc.write_csv(pa.table(columns), csv)
+    return parquet, csv
+
+
 def measure(files: making.Files, folder: Path, repeats: int, threads: int) -> list[Measured]:
     """All cases, in one process."""
     target, cells = making.TARGET, files.rows * (len(making.NOMINAL) + len(making.NUMERIC) + 1)
@@ -111,27 +123,36 @@ def measure(files: making.Files, folder: Path, repeats: int, threads: int) -> li
 
     default = make_default(files.parquet, folder / f"default_{files.rows}.parquet")
     wide, wide_csv = make_wide(folder)
+    numbers, numbers_csv = make_numbers(folder)
     many = WIDE_ROWS * (WIDE_COLUMNS + 1)
     out = []
     for what, path, count in (
         (f"Parquet, row groups of {making.ROW_GROUP:,}", files.parquet, cells),
         ("Parquet, row groups as pyarrow writes them", default, cells),
         (f"Parquet, {WIDE_COLUMNS} columns", wide, many),
+        (f"Parquet, {WIDE_COLUMNS} numbers", numbers, many),
     ):
         pair = turns(repeats, ours(path), lambda p=path: read_dictionaries(p))  # type: ignore[misc]
         out.append(Measured(what, *pair, 2.0, count))
-    for what, path, count in (("CSV", files.csv, cells), (f"CSV, {WIDE_COLUMNS} columns", wide_csv, many)):
+    for what, path, count in (
+        ("CSV", files.csv, cells),
+        (f"CSV, {WIDE_COLUMNS} columns", wide_csv, many),
+        (f"CSV, {WIDE_COLUMNS} numbers", numbers_csv, many),
+    ):
         pair = turns(repeats, ours(path), lambda p=path: pc.read_csv(p))  # type: ignore[misc]
         out.append(Measured(what, *pair, 2.0, count))
     table = read_dictionaries(default)
     coded = {name: pa.dictionary(pa.int32(), pa.string()) for name in texts(default)}
     chunks = pc.read_csv(files.csv, convert_options=pc.ConvertOptions(column_types=coded, strings_can_be_null=True))
-    for what, held in (
-        ("an Arrow table in memory", table),
-        (f"the same in {chunks.column(0).num_chunks} chunks, a dictionary each", chunks),
+    wide_table = read_dictionaries(wide)
+    for what, held, count in (
+        ("an Arrow table in memory", table, cells),
+        (f"the same in {chunks.column(0).num_chunks} chunks, a dictionary each", chunks, cells),
+        (f"{WIDE_COLUMNS} columns in memory", wide_table, many),
+        (f"{WIDE_COLUMNS} numbers in memory", read_dictionaries(numbers), many),
     ):
         pair = turns(repeats, ours(held), lambda: read_dictionaries(default))
-        out.append(Measured(what, *pair, 6.0, cells, per_cell=True))
+        out.append(Measured(what, *pair, 4.0, count, per_cell=True))
     return out
 
 
@@ -163,7 +184,7 @@ def measure_prediction(files: making.Files, folder: Path, repeats: int, threads:
         mine, other = folder / "mine.parquet", folder / "other.parquet"
 
         def ours(path: Path = path, to: Path = mine) -> None:
-            predict_table(model, path, to, Reading(threads=threads), keep=True)
+            predict_table(model, path, str(to), Reading(threads=threads), keep=True)
 
         def theirs(path: Path = path, to: Path = other) -> None:
             pq.write_table(read_dictionaries(path) if path.suffix == ".parquet" else pc.read_csv(path), to)

@@ -12,8 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likely.machinery.arrays import Bytes, Floats, Hashes
-from likely.machinery.jit import BLOCK, _find_address_of, blank_bits, count_bits, kernel, lower_block, nonzero_bits
+from likely.machinery.arrays import Bytes, Floats, Hashes, Longs
+from likely.machinery.jit import (
+    BLOCK,
+    _find_address_of,
+    address,
+    blank_bits,
+    count_bits,
+    floats_at,
+    kernel,
+    lower_block,
+    nonzero_bits,
+)
 from likely.sums.kernels import count
 
 PROGRAM = """
@@ -127,3 +137,24 @@ def test_the_definitions_in_python_say_the_same() -> None:
         look_at_block(data, at, low, 0, out)
         told = [nonzero_bits.function(data, at), blank_bits.function(data, at), lower_block.function(data, at, own, 0)]
         assert [*told, count_bits.function(told[0])] == out.tolist() and np.array_equal(low, own)
+
+
+@kernel("i8[][], f8[]")
+def add_corners(tables: Longs, out: Floats) -> None:
+    """The last cell of each table, of which the address, the rows and the columns are told."""
+    for t in range(tables.shape[0]):
+        table = floats_at(tables[t, 0], (tables[t, 1], tables[t, 2]))
+        out[t] = table[table.shape[0] - 1, table.shape[1] - 1]
+
+
+def test_a_kernel_sees_the_arrays_of_many_columns_by_their_addresses() -> None:
+    tables = [np.arange(6.0).reshape(3, 2), np.arange(12.0).reshape(3, 4)[1:], np.ones((1, 1))]
+    out = np.zeros(3)
+    add_corners(np.array([(address(t, np.float64), *t.shape) for t in tables]), out)
+    assert out.tolist() == [5.0, 11.0, 1.0]
+
+
+@pytest.mark.parametrize("array", [np.zeros(4, np.float32), np.zeros(8)[::2], np.zeros((2, 4)).T, np.zeros(4, ">f8")])
+def test_no_address_is_given_of_cells_that_are_elsewhere_or_of_another_kind(array: np.ndarray) -> None:
+    with pytest.raises(TypeError, match="contiguous array of float64"):
+        address(array, np.float64)

@@ -110,6 +110,22 @@ def test_a_link_to_an_attribute_opens_its_card(watched: Watched, pages: Any) -> 
     watched.is_quiet()
 
 
+def test_of_many_attributes_those_that_tell_less_are_found_by_name(watched: Watched, pages: Any) -> None:
+    tab = watched.tab
+    tab.goto(pages("wide"))
+    shown = tab.locator("#bits table.bits").first.locator("tbody th").all_inner_texts()
+    tab.locator("#find summary").click()
+    rows = tab.locator("#find tbody th")
+    names = rows.all_inner_texts()
+    assert len(shown) == 40 and sorted(shown + names) == sorted([f"{k}{n}" for k in "nc" for n in range(150)])
+    tab.locator("#find input").fill(names[-1].upper())
+    found = [text for text in names if names[-1] in text]
+    assert [row.inner_text() for row in rows.all() if row.is_visible()] == found
+    tab.locator("#find input").fill("")
+    assert all(row.is_visible() for row in rows.all())
+    watched.is_quiet()
+
+
 def test_dark_rooms_and_paper(watched: Watched, pages: Any) -> None:
     tab = watched.tab
     tab.goto(pages("iris"))

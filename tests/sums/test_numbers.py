@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from laws.nasty import GROUPS, VALUES, Case, of_numbers
 
 from likely.models.factors.normal import mean_of, variance_of
-from likely.sums.columns.numbers import Numbers
+from likely.sums.columns.numbers import Numbers, update_numbers
 from likely.sums.contracts import weights
 from likely.sums.exact import Exact
 from likely.sums.tallies import bits_to_drop, bits_to_drop_ahead, coarsen_tally
@@ -175,6 +175,53 @@ def test_what_was_worked_out_is_forgotten_with_the_sums() -> None:
     grown.make_room(2)
     assert len(grown.moments()) == 2 and len(first.moments()) == 1
     assert first.cached("weight", weight) == 3
+
+
+def columns_of_all_kinds(rows: int) -> list[np.ndarray]:
+    """Few values and many, far exponents, halves missing or infinite, nothing at all, and what is not contiguous."""
+    draw = np.random.default_rng(3)
+    normal = draw.normal(size=rows)
+    gone = np.where(draw.random(rows) < 0.5, np.nan, normal)
+    return [
+        draw.integers(0, 3, rows) / 2,
+        normal,
+        np.ldexp(normal, draw.integers(-1000, 1000, rows)),
+        np.where(draw.random(rows) < 0.2, draw.choice([np.inf, -np.inf, -0.0], rows), gone),
+        np.full(rows, np.nan),
+        np.repeat(normal, 2)[::2],
+        np.sort(normal),
+    ]
+
+
+@pytest.mark.parametrize("weighed", [False, True])
+@pytest.mark.parametrize("step", [1 << 20, 5000, 7])
+def test_many_columns_in_one_call_are_each_what_they_are_alone(step: int, weighed: bool) -> None:
+    rows = 12_000 if step > 7 else 900
+    cells, draw = columns_of_all_kinds(rows), np.random.default_rng(4)
+    group = draw.integers(-1, 3, rows).astype(np.int32)
+    weight = weights(draw.integers(0, 3, rows) / 4) if weighed else weights(None)
+    together, alone = ([Numbers(3) for _ in cells] for _ in range(2))
+    for start in range(0, rows, step):
+        part = slice(start, start + step)
+        update_numbers(together, [x[part] for x in cells], group[part], weight.take(part))
+    for own, x in zip(alone, cells, strict=True):
+        own.update(x, group, weight)
+    assert [own.level > 0 for own in together] == [rows > 900 and k not in (0, 4) for k in range(len(cells))]
+    assert [bits(own) for own in together] == [bits(own) for own in alone]
+
+
+def test_columns_that_do_not_fit_together_never_reach_compiled_code() -> None:
+    group = np.zeros(4, np.int32)
+    with pytest.raises(ValueError, match="a cell for each row"):
+        update_numbers([Numbers(1), Numbers(1)], [np.zeros(4), np.zeros(3)], group)
+    with pytest.raises(ValueError, match="the same groups"):
+        update_numbers([Numbers(1), Numbers(2)], [np.zeros(4), np.zeros(4)], group)
+    with pytest.raises(ValueError, match="one size"):
+        broken = Numbers(1)
+        broken.other = Exact.zeros(3, 2)
+        broken.make_room(2)
+        broken.table = Exact.zeros(0, 1)
+        update_numbers([broken], [np.zeros(4)], group)
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])

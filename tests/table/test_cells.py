@@ -29,6 +29,7 @@ from likely.table.texts.numbers import (
     NO_TOKENS,
     UNITS,
     describe_cells,
+    describe_numbers,
     describe_text,
     parse_numbers,
     parse_with_unit,
@@ -202,6 +203,24 @@ def test_thousands_marks_change_nothing(whole: int, rest: str) -> None:
 )
 def test_forms(text: str, wanted: str) -> None:
     assert form(text) == wanted
+
+
+def test_columns_of_text_read_in_one_call_are_each_what_they_are_alone() -> None:
+    words = ["1", " -2.50", "", "0.1234567890123456789e-5", "n/a", "2024-02-29", "two words", "1,000", "7e400"]
+    columns = [words, words[::-1], [str(k / 7) for k in range(9)], [""] * 9, [f"2024-01-0{k + 1}" for k in range(9)]]
+    arrays, dates = [text_array(column) for column in columns], [False, True, False, False, True]
+    arrays[2] = arrays[2].cast(pa.large_string())
+    missing = token_hashes(("n/a",))
+    for array, date, (values, strays, seen) in zip(
+        arrays, dates, describe_numbers(arrays, missing, dates), strict=True
+    ):
+        alone, alone_strays = parse_numbers(array, missing, date)
+        assert (values.tobytes(), strays) == (alone.tobytes(), alone_strays)
+        described = describe_text(array, missing)
+        for part in ("forms", "hashes", "totals"):
+            assert np.array_equal(getattr(seen, part), getattr(described, part))
+    with pytest.raises(ValueError, match="as many cells"):
+        describe_numbers([arrays[0], arrays[1].slice(1)], missing, [False, False])
 
 
 def test_words_are_counted() -> None:

@@ -339,7 +339,7 @@ def piece_rows(schema: Schema) -> int:
     """Rows of a piece of such a table: fewer where they are wide, so that a piece stays small."""
     cells = sum(64 if c.kind == "text" else 1 for c in schema.used)
     rows = PIECE
-    while rows > 256 and rows * cells > 1 << 22:
+    while rows > 256 and rows * cells > 1 << 20:
         rows //= 2
     return rows
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from likely.errors import EncodingError, InputError
 from likely.intake.engine import crew_for, sweep_pieces, sweep_shares, sweep_sum
-from likely.sums.columns.counts import Counts, Profile
+from likely.sums.columns.counts import Counts, Profile, update_profiles
 from likely.sums.columns.numbers import Numbers
 from likely.sums.contracts import State, weights
 from likely.sums.summary import Summary
@@ -43,6 +43,9 @@ LEAST_COLUMNS, MOST_COLUMNS = 8, 32
 FEW_ROWS, FEW_WIDE, FEW_LEAST = 1 << 18, 8, 4
 """Of no more rows than this, putting together what threads keep of a column costs more than its cells: such a table is
 swept in shares from so many attributes on, of so many at least."""
+NEIGHBOURS = 16
+"""Columns of a text that go to a share together: cells beside each other are in one line of the processor's cache, and
+who reads every fourth column fetches each line four times."""
 SHARES = 2
 """Shares for each thread, so that threads end at about the same time."""
 
@@ -103,7 +106,9 @@ class ObservationPlan:
         count = min(SHARES * threads, len(names) // least)
         if apart:
             count = max(count, -(-len(names) // MOST_COLUMNS))
-        return [self._share(frozenset(names[k::count]), everywhere if k == 0 else set()) for k in range(count)]
+        run = 1 if apart else min(NEIGHBOURS, len(names) // count)
+        dealt = [frozenset(n for i, n in enumerate(names) if i // run % count == k) for k in range(count)]
+        return [self._share(own, everywhere if k == 0 else set()) for k, own in enumerate(dealt)]
 
     def _share(self, names: frozenset[str], target: set[str | None]) -> ObservationPlan:
         schema = self.schema
@@ -148,10 +153,10 @@ class Observation:
         if target is not None and not target.edges and target.name in self._profiles:
             levels.append(target.name)
         self._described = frozenset([*numbers, *levels])
-        return Encoder(schema, witnesses=dict.fromkeys(numbers, self._take_described), crosses=True)
+        return Encoder(schema, witnessed=frozenset(numbers), witness=self._take_described, crosses=True)
 
-    def _take_described(self, name: str, seen: Described) -> None:
-        self._profiles[name].take(seen)
+    def _take_described(self, seen: Mapping[str, Described]) -> None:
+        update_profiles([self._profiles[name] for name in seen], [*seen.values()])
 
     @property
     def profiles(self) -> dict[str, Profile]:

@@ -182,7 +182,8 @@ def try_dates(reading: Reading, learners: Collection[Learner | None]) -> Reading
     of them chooses by held-out rows, and the rows are there to choose by."""
     sums_alone = reading.keep is not None or reading.push
     tries = any(learner is None or has_trait(learner, "tries dates") for learner in learners)
-    return replace(reading, tries_dates=tries and not sums_alone)
+    tries = tries and not sums_alone
+    return reading if tries == reading.tries_dates else replace(reading, tries_dates=tries)
 
 
 def require_purpose(reading: Reading, learner: Learner | None) -> None:

@@ -134,8 +134,9 @@ def draft_first_rows(source: Source, reading: Reading, first: Source) -> Draft |
 
 def guess_schema(source: Source, reading: Reading, first: Source) -> Schema | None:
     """How a source is probably read: as its first rows say, but texts that these would leave out are counted as levels,
-    which are given up if they prove too many."""
-    draft = draft_first_rows(source, reading, first)
+    which are given up if they prove too many. None where they cannot say, or where there are no others."""
+    few = source.rows is not None and source.rows <= FIRST_ROWS
+    draft = None if few else draft_first_rows(source, reading, first)
     if draft is None:
         return None
     texts = _text_columns(source, reading)
@@ -384,9 +385,8 @@ def finalize_schema(draft: Draft, total: Summary) -> Summary:
     for column in draft.schema.columns:
         if column.name in draft.open:
             statistic = total.column(column.name, Numbers)
-            values, table = statistic.tally()
             column = finalize_number_column(
-                column, values, table.sum(1).floats(), statistic.level == 0, draft.reading.keep_row_numbers
+                column, statistic.values(), statistic.value_weights, not statistic.level, draft.reading.keep_row_numbers
             )
         elif (
             column.part is not None and draft.reading.schema is None and _is_constant(total.column(column.name, Counts))

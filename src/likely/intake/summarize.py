@@ -205,14 +205,15 @@ def observe_table(engine: Engine, reading: Reading) -> tuple[Draft, Summary, dic
 
     The sums are those under the guess where that was right, so that one sweep gives everything.
     """
-    if reading.schema is None:
-        seen = engine.observe(plan_observation(engine.title, reading, engine.guess(reading)))
+    plan = None if reading.schema is not None else plan_observation(engine.title, reading)
+    if plan is not None and plan.columns:
+        seen = engine.observe(replace(plan, schema=engine.guess(reading)))
         draft = draft_schema(engine.title, reading, seen)
         sums = seen.sums_under(draft.schema)
         if sums is not None:
             return draft, sums, seen.strays
-    else:
-        draft = draft_schema(engine.title, reading)
+    else:  # no row need be seen to know how columns are read
+        draft = draft_schema(engine.title, reading, Observation(ObservationPlan()))
     seen = engine.observe(ObservationPlan.under(draft.schema))
     assert seen.summary is not None
     return draft, seen.summary, seen.strays

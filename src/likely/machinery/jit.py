@@ -24,13 +24,18 @@ from likely.machinery.native.blocks import BLOCK as BLOCK
 from likely.machinery.native.blocks import blank_bits as blank_bits
 from likely.machinery.native.blocks import lower_block as lower_block
 from likely.machinery.native.blocks import nonzero_bits as nonzero_bits
+from likely.machinery.native.inner import bytes_at as bytes_at
 from likely.machinery.native.inner import (
     checks_bounds,
     digest_sources,
 )
 from likely.machinery.native.inner import count_bits as count_bits
+from likely.machinery.native.inner import floats_at as floats_at
+from likely.machinery.native.inner import hashes_at as hashes_at
 from likely.machinery.native.inner import inner as inner
+from likely.machinery.native.inner import ints_at as ints_at
 from likely.machinery.native.inner import leading_zeros as leading_zeros
+from likely.machinery.native.inner import longs_at as longs_at
 from likely.machinery.native.inner import trailing_zeros as trailing_zeros
 from likely.machinery.native.inner import upper_product as upper_product
 from likely.machinery.native.object_code import Declared, compile_in_process, load_address
@@ -141,6 +146,14 @@ def _find_address_of() -> Callable[[Any], int]:
     samples = [np.zeros(5), np.arange(12).reshape(3, 4)[1:], np.frombuffer(b"bytes", np.uint8), np.empty((0, 2))]
     quick = sys.implementation.name == "cpython" and all(look(array) == ask(array) for array in samples)
     return look if quick else ask
+
+
+def address(array: Any, kind: Any) -> int:
+    """Where the cells of an array begin, for a kernel that takes many columns; refused if they are of another kind or
+    not contiguous. The caller keeps the array alive until the kernel has ended."""
+    if array.dtype != kind or not array.flags.c_contiguous:
+        raise TypeError(f"wants a contiguous array of {np.dtype(kind)}, not of {array.dtype}")
+    return _find_address_of()(array)
 
 
 def kernel(signature: str, returns: int = 0) -> Callable[[Callable[..., object]], Any]:

@@ -19,7 +19,7 @@ from likely.machinery.jit import kernel
 from likely.models.additive.coding import MOST_CODES, Coding, coding_of, hash_codes
 from likely.models.contracts import Learning, Model, Sweep, setting_of
 from likely.models.factors.bins import read_tally
-from likely.models.heldout.kept_rows import KeptRows, scramble
+from likely.models.heldout.kept_rows import LAST_HASH, KeptRows, scramble
 from likely.models.heldout.search import gather_rows
 from likely.models.importance import measure_importance
 from likely.models.posterior import first_best
@@ -87,7 +87,7 @@ def complete(model: Model) -> Learning[Model]:
     measured = model.importance is not None or not model.state or model.factored or not model.score.is_sum
     if measured and not needs_references(model):
         return model
-    sums = yield Sweep(gather_rows, (model.summary, LOOKED_AT), needed=False)
+    sums = yield Sweep(gather_rows, (model.summary, LOOKED_AT, LAST_HASH), needed=False)
     return model if sums is None else with_references(model, sums[0].dealt(model.summary, 2))
 
 

@@ -100,7 +100,7 @@ class Setting:
             return value
         if self.is_number and self._holds(value):
             return int(value) if self.whole else float(value)
-        if self.allowed:
+        if self.choices or self.is_number:
             raise SettingError(f"{name} is {shown(value)}. It must be {self.allowed}.")
         return value
 

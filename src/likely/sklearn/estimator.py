@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags, check_array, check_random_state, column_or_1d
+from sklearn.utils import Tags, assert_all_finite, check_array, check_random_state, column_or_1d
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -115,10 +115,11 @@ def read_labels(y: ArrayLike, X: object) -> Labels:
     """y as an array of class labels, one for each row of X."""
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
-    column = column_or_1d(y, warn=True)
-    labels: Labels = check_array(column, ensure_2d=False, dtype=None, input_name="y", ensure_min_samples=0)
+    labels: Labels = column_or_1d(y, warn=True)
     check_consistent_length(X, labels)
-    check_classification_targets(labels)
+    if labels.dtype.kind not in "biuSU":  # whole numbers and texts are classes, whatever they are
+        assert_all_finite(labels, input_name="y")
+        check_classification_targets(labels)
     return labels
 
 

@@ -60,11 +60,6 @@ class Exact:
         """From whole numbers."""
         return cls(np.array(whole, np.int64)[None])
 
-    @classmethod
-    def owned(cls, counts: NDArray[np.int64]) -> Exact:
-        """From an array of whole numbers that nobody else holds or changes: canonical, mostly without a copy."""
-        return cls(counts[None])._settled()
-
     @property
     def shape(self) -> tuple[int, ...]:
         return self.planes.shape[1:]
@@ -90,7 +85,8 @@ class Exact:
         """Grow to `shape`; new places hold zero."""
         if shape != self.shape:
             grown = np.zeros((len(self.planes), *shape), np.int64)
-            grown[(slice(None), *(slice(n) for n in self.shape))] = self.planes
+            if self.planes.size:
+                grown[(slice(None), *(slice(n) for n in self.shape))] = self.planes
             self.planes, self._tidy = grown, False
 
     def _carry(self) -> None:
@@ -109,31 +105,13 @@ class Exact:
 
     def _settled(self) -> Exact:
         """`canonical` of planes that nobody else holds: they may be changed, and kept."""
-        if len(self.planes) == 1 and self.base == 0:  # the common case: counts
-            only = self.planes[0]
-            small = not only.size or (only.min() >= -_WIDE and only.max() < _WIDE)
-            first = only.size and int(only.flat[0]) & int(_LOW)  # mostly this shows it, without a look at the others
-            if small and (first or (only & _LOW).any() or not only.any()):
-                return Exact(np.ascontiguousarray(self.planes), tidy=True)
+        if self.counts() is not None:  # the common case
+            return Exact(np.ascontiguousarray(self.planes), tidy=True)
         self._carry()
-        planes, base = self.planes, self.base
-        if not planes.any():
+        first, count, moved = kernels.trim_digits(self.planes.reshape(len(self.planes), -1))
+        if not count:
             return Exact(np.zeros((1, *self.shape), np.int64), tidy=True)
-        while True:
-            low = planes[0]
-            if len(planes) > 1 and not low.any():
-                planes = planes[1:]
-            elif len(planes) == 1 and not (low & _LOW).any():
-                planes = planes >> BITS
-            else:
-                break
-            base += 1
-        while len(planes) > 1:
-            top = planes[-1]
-            if top.min() < -(1 << 29) or top.max() >= (1 << 29):
-                break
-            planes = np.concatenate([planes[:-2], ((top << BITS) + planes[-2])[None]])
-        return Exact(np.ascontiguousarray(planes), base, tidy=True)
+        return Exact(np.ascontiguousarray(self.planes[first : first + count]), self.base + moved, tidy=True)
 
     def __add__(self, other: Exact) -> Exact:
         one, two, base = _aligned(self.canonical(), other.canonical())
@@ -181,8 +159,8 @@ class Exact:
         return Exact(out, base)._settled()
 
     @classmethod
-    def settled(cls, planes: Planes, base: int) -> Exact:
-        """From digits that nobody else holds: canonical."""
+    def settled(cls, planes: Planes, base: int = 0) -> Exact:
+        """From digits that nobody else holds or changes: canonical, mostly without a copy."""
         return cls(planes, base)._settled()
 
     def is_zero(self) -> NDArray[np.bool_]:
@@ -218,7 +196,8 @@ class Exact:
         """The values as they are held, not to be changed, where all are whole and from 0 to 2**32 - 1; else None."""
         only = self.planes[0]
         small = len(self.planes) == 1 and self.base == 0
-        return only if small and (not only.size or (only.min() >= 0 and only.max() <= _LOW)) else None
+        # As numbers without a sign, those below zero are beyond the largest digit.
+        return only if small and (not only.size or int(only.view(np.uint64).max()) <= int(_LOW)) else None
 
     def wholes(self) -> tuple[list[int], int]:
         """The flattened values as Python integers to be multiplied by 2**exponent, and that exponent."""

@@ -224,15 +224,18 @@ def add_scaled_powers(
             _add_scaled(u, np.uint64(chunk[i]), group[i], first, base1, second, base2)
 
 
-@kernel("f8[], i8[][], i8[][], i8, i8[][], i8")
-def add_tallied_powers(x: Floats, table: Longs, first: Longs, base1: int, second: Longs, base2: int) -> None:
-    """The same of a tally: x[k], all finite, is there table[k, g] times (below 2**32) in group g."""
+@kernel("f8[], i8[], i8[][], i8[][], i8[][], i8, i8[][], i8")
+def add_tallied_powers(
+    x: Floats, places: Longs, table: Longs, weight: Longs, first: Longs, base1: int, second: Longs, base2: int
+) -> None:
+    """The same of tallies: x[k], all finite, is there table[k, g] times (below 2**32) in group places[k] + g."""
     bits = x.view(np.uint64)
     for k in range(bits.size):
-        if (bits[k] << ONE) != 0:
-            for g in range(table.shape[1]):
-                if table[k, g] != 0:
-                    _add_scaled(bits[k], np.uint64(table[k, g]), g, first, base1, second, base2)
+        for g in range(table.shape[1]):
+            at = places[k] + g
+            weight[0, at] += table[k, g]
+            if table[k, g] != 0 and (bits[k] << ONE) != 0:
+                _add_scaled(bits[k], np.uint64(table[k, g]), at, first, base1, second, base2)
 
 
 @kernel("i4[][], i4[], i8[], i8[][][]")
@@ -329,6 +332,39 @@ def carry_digits(planes: Longs) -> Whole:
         if abs(planes[last, i]) >> np.int64(61):
             wide = np.int64(1)
     return wide
+
+
+@kernel("i8[][]", returns=3)
+def trim_digits(planes: Longs) -> tuple[Whole, Whole, Whole]:
+    """Drop the lowest of carried digits [position, entry] while they are all zero, and join the top ones to those below
+    while they are small. Returns the first that is left, how many are (none where all is zero), and by how many
+    positions the first has moved up."""
+    first, last, moved = 0, planes.shape[0] - 1, 0
+    low, half = np.int64(LOW), np.int64(HALF)
+    while True:
+        some = np.int64(0)
+        for i in range(planes.shape[1]):
+            some |= planes[first, i]
+        if first == last and some == 0:
+            return first, 0, moved
+        if some != 0 and (first < last or (some & low) != 0):
+            break
+        if first < last:
+            first += 1
+        else:
+            for i in range(planes.shape[1]):
+                planes[first, i] >>= half
+        moved += 1
+    while first < last:
+        wide = np.int64(0)
+        for i in range(planes.shape[1]):
+            wide |= (planes[last, i] ^ (planes[last, i] >> np.int64(63))) >> np.int64(29)
+        if wide != 0:
+            break
+        for i in range(planes.shape[1]):
+            planes[last - 1, i] += planes[last, i] << half
+        last -= 1
+    return first, last - first + 1, moved
 
 
 @kernel("i8[][][], i8[], i8[][][]")

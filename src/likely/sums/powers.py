@@ -24,8 +24,6 @@ LOW, HALF = np.int64(0xFFFFFFFF), np.int64(32)
 _PARTS = 4
 """Per exponent and group: the sum of mantissas in two halves of 32 bits, that of their squares in two of 64 bits."""
 
-NO_BINS: NDArray[np.int64] = np.zeros((0, 0, _PARTS), np.int64)
-
 
 class Powers:
     """The sums of the first and second powers of numbers; NaN and infinities are passed over."""
@@ -96,16 +94,24 @@ class Powers:
             self._make_bins(least, most, len(x[some]))
             kernels.bin_row_powers(x[some], group[some], self._least, self._bins)
 
-    def open_bins(self, least: int, most: int, rows: int) -> tuple[int, NDArray[np.int64]]:
-        """The bins that `tally_kernels.take_numbers` adds rows of these exponents to, and the exponent of the first."""
-        self._make_bins(least, most, rows)
-        return self._least, self._bins
-
     def _make_bins(self, least: int, most: int, rows: int) -> None:
         """Bins for the exponents least … most, with room for so many rows."""
+        self.reserve(rows)
+        self.widen(least, most)
+
+    @property
+    def bins(self) -> tuple[NDArray[np.int64], int]:
+        """The bins that `tallies.take_columns` adds rows to, for which room was reserved, and the first's exponent."""
+        return self._bins, self._least
+
+    def reserve(self, rows: int) -> None:
+        """Room for so many rows in each bin."""
         if self._rows + rows > ROOM:
             self._empty_bins()
         self._rows += rows
+
+    def widen(self, least: int, most: int) -> None:
+        """Bins for the exponents least … most as well."""
         have = len(self._bins)
         low = min(least, self._least) if have else least
         high = max(most, self._least + have - 1) if have else most

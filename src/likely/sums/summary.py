@@ -17,7 +17,14 @@ from likely.errors import ColumnError, NotLearned, SchemaMismatch, shown
 from likely.machinery.arrays import Ints
 from likely.sums import state
 from likely.sums.columns.counts import Counts
-from likely.sums.columns.numbers import ColumnStatistic, Numbers, has_kept_names, keep_names, levels_of
+from likely.sums.columns.numbers import (
+    ColumnStatistic,
+    Numbers,
+    has_kept_names,
+    keep_names,
+    levels_of,
+    update_numbers,
+)
 from likely.sums.contracts import RowStatistic, State, TableSums, parse_request, weights
 from likely.sums.exact import Exact
 from likely.sums.rows.pairs import Cells, Pairs
@@ -127,8 +134,10 @@ class Summary:
             cells = batch.cells[name]
             if isinstance(statistic, Counts) and _is_counted(cells, batch) and self._places is not None:
                 statistic.update_crossed(cells.crossed, cells.labels, self._places[1])
-            else:
+            elif not isinstance(statistic, Numbers):
                 statistic.update(cells, group, share)
+        numbers = {name: own for name, own in self.columns.items() if isinstance(own, Numbers)}
+        update_numbers([*numbers.values()], [batch.cells[name] for name in numbers], group, share)
 
     def update_more(self, batch: Batch, more: Mapping[str, RowStatistic]) -> None:
         """Take the rows of a batch into statistics beyond the first order, under the classes known by now."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.machinery.arrays import Floats, Hashes, Ints, Longs, Whole, distinct
-from likely.machinery.jit import inner, kernel, leading_zeros
+from likely.machinery.jit import floats_at, hashes_at, inner, ints_at, kernel, leading_zeros, longs_at
 from likely.sums.exact import Exact
 from likely.sums.kernels import (
     EXPONENT,
@@ -81,31 +81,38 @@ def value_codes(
     return bits.size, known
 
 
-@kernel("f8[], i4[], i8, i8, u8[], i8, i8, u8[], i4[], i8[][], i8[][], i8, i8[][][]", returns=2)
-def take_numbers(
+X, DONE, KNOWN, WANTS, LEVEL, LIMIT, SECRET, KEYS, INDEX, PLACES, TABLE, OTHER, BINS, EXPONENTS, LEAST = range(15)
+"""What `take_columns` is told of a column: addresses of its cells and of what is kept of it, and how large that is."""
+SPACE, WIDER_BINS = 1, 2
+"""What a column wants before it can take in its next row: room for one more value, or bins for other exponents."""
+
+
+@inner
+def _take_numbers(
     x: Floats,
     group: Ints,
     start: int,
+    end: int,
     level: int,
     keys: Hashes,
     known: int,
-    limit: int,
     secret: Hashes,
     index: Ints,
     table: Longs,
     other: Longs,
     least: int,
     bins: Longs,
-) -> tuple[Whole, Whole]:
-    """`value_codes`, `count` and, where the tally has dropped bits, `bin_powers` of rows of weight one, in one pass.
+) -> tuple[Whole, Whole, Whole]:
+    """`value_codes`, `count` and, where the tally has dropped bits, `bin_powers` of rows of weight one, in one pass:
+    where it stopped, how many keys are known, and what it wants there.
 
     Places are unsigned: a place that may be below zero is looked at twice, which costs a quarter of the time here.
     """
     bits = x.view(np.uint64)
     drop = np.uint64(level)
     mask = np.uint64(index.size - 1)
-    first = np.uint64(1075 + least)
-    for i in range(np.uint64(start), np.uint64(bits.size)):
+    first, exponents = np.uint64(1075 + least), np.uint64(bins.shape[0])
+    for i in range(np.uint64(start), np.uint64(end)):
         if group[i] < 0:
             continue
         g = np.uint64(group[i])
@@ -116,6 +123,9 @@ def take_numbers(
             continue
         if (u << ONE) == 0:
             u = np.uint64(0)  # minus zero is zero
+        binned = level > 0 and u != 0
+        if binned and e - first >= exponents:  # below the first as well, being unsigned
+            return np.int64(i), known, np.int64(WIDER_BINS)
         key = u >> drop
         at = _slot(key, secret, mask)
         code = index[at]
@@ -123,16 +133,42 @@ def take_numbers(
             at = (at + ONE) & mask
             code = index[at]
         if code < 0:
-            if known == limit:
-                return np.int64(i), known
+            if known == keys.size:
+                return np.int64(i), known, np.int64(SPACE)
             keys[known] = key
             index[at] = known
             code = np.int32(known)
             known += 1
         table[np.uint64(code), g] += 1
-        if level > 0 and u != 0:
+        if binned:
             add_to_bin(bins, e - first, g, m, u >> SIGN_AT)
-    return bits.size, known
+    return np.int64(end), known, np.int64(0)
+
+
+@kernel("i8[][], i4[], i8, i8", returns=1)
+def take_columns(columns: Longs, group: Ints, end: int, groups: int) -> Whole:
+    """Take the rows up to `end`, of weight one, into the tallies of many columns, from where each is DONE; returns how
+    many of them could not take in all, as they want something first."""
+    waiting = np.int64(0)
+    for c in range(columns.shape[0]):
+        limit = columns[c, LIMIT]
+        columns[c, DONE], columns[c, KNOWN], columns[c, WANTS] = _take_numbers(
+            floats_at(columns[c, X], (end,)),
+            group,
+            columns[c, DONE],
+            end,
+            columns[c, LEVEL],
+            hashes_at(columns[c, KEYS], (limit,)),
+            columns[c, KNOWN],
+            hashes_at(columns[c, SECRET], (np.int64(1),)),
+            ints_at(columns[c, INDEX], (columns[c, PLACES],)),
+            longs_at(columns[c, TABLE], (limit, groups)),
+            longs_at(columns[c, OTHER], (np.int64(3), groups)),
+            columns[c, LEAST],
+            longs_at(columns[c, BINS], (columns[c, EXPONENTS], groups, np.int64(4))),
+        )
+        waiting += np.int64(columns[c, DONE] < end)
+    return waiting
 
 
 @kernel("u8[], i8, u8[], i4[]")
@@ -152,6 +188,24 @@ def _add_row(digits: Longs, row: int, sign: int, out: Longs, at: int) -> None:
     for p in range(digits.shape[0]):
         for g in range(digits.shape[2]):
             out[p, at, g] += sign * digits[p, row, g]
+
+
+@kernel("u8[], i8[][][], i8[], u8[], i8[][][]", returns=1)
+def sort_tally(keys: Hashes, digits: Longs, order: Longs, ordered: Hashes, out: Longs) -> Whole:
+    """Write keys in this order and what each weighs, digits [position, key, group], but none that weighs nothing.
+    Returns how many are left."""
+    left = np.int64(0)
+    for k in range(order.size):
+        at = np.uint64(order[k])
+        some = np.int64(0)
+        for p in range(digits.shape[0]):
+            for g in range(digits.shape[2]):
+                out[p, left, g] = digits[p, at, g]
+                some |= digits[p, at, g]
+        if some != 0:
+            ordered[left] = keys[at]
+            left += 1
+    return left
 
 
 @kernel("u8[], i8, i8[][][], i8, u8[], u8[], i4[], i8[][][]", returns=1)

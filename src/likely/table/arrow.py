@@ -36,6 +36,7 @@ FEW = 1 << 12
 
 _PLAIN = frozenset(type.id for type in (pa.bool_(), pa.int64(), pa.float64(), pa.string(), pa.null()))
 """Types that are plain at first sight, by their number: tables of one row are read as well, time and again."""
+_TEXTS = frozenset(t.id for t in (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary()))
 
 
 # -- plain types ------------------------------------------------------------------------------------------------
@@ -43,7 +44,7 @@ _PLAIN = frozenset(type.id for type in (pa.bool_(), pa.int64(), pa.float64(), pa
 
 def is_text(type: pa.DataType) -> bool:
     """Whether cells are texts, or bytes that may be texts."""
-    return type in (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary())
+    return type.id in _TEXTS
 
 
 def plain_type(type: pa.DataType) -> pa.DataType:

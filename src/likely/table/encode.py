@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,7 @@ import pyarrow as pa
 
 from likely.errors import ColumnError, InputError, UnseenLevel, shown
 from likely.machinery.arrays import Floats
-from likely.table.arrow import RowBatch, TextArray, text_array
+from likely.table.arrow import RowBatch, TextArray, is_text, text_array
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Cells, Codes, Texts
 from likely.table.labels import Labels, bin_labels
 from likely.table.schema import Column, Schema
@@ -40,7 +41,11 @@ from likely.table.words import first_broken, is_ascii
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+CELLS = 1 << 17
+"""Numbers that are read from texts in one call: what is noted of each on the way stays in the processor's cache."""
 
+
+@lru_cache(maxsize=64)
 def _numbers_among(tokens: tuple[str, ...]) -> NDArray[np.float64]:
     """Those tokens that are numbers."""
     values, _ = parse_numbers(text_array(tokens), NO_TOKENS)
@@ -71,8 +76,9 @@ class Encoder:
     labels: Mapping[str, Labels] | None = None
     classes: Labels | None = None
     refuse_unseen: bool = False
-    witnesses: Mapping[str, Callable[[str, Described], None]] = field(default_factory=dict)
-    """Who is told what the texts of a column of numbers or dates look like, batch by batch."""
+    witnessed: frozenset[str] = frozenset()
+    """Columns of numbers or dates of which `witness` is told what their texts look like, batch by batch."""
+    witness: Callable[[Mapping[str, Described]], None] | None = None
     crosses: bool = False
     """Whether nominal columns are counted with the target as they are read: `Codes.crossed`. Of open labels only."""
     described: set[str] = field(default_factory=set)
@@ -105,6 +111,8 @@ class Encoder:
         out: dict[str, Cells] = {}
         target: Codes | None = None
         weight: Floats | None = None
+        texts: list[tuple[Column, TextArray]] = []
+        seen: dict[str, Described] = {}
         self.described.clear()
         for column in sorted(self.schema.used, key=lambda c: c.role != "target"):  # others are counted with it
             place = names.get(column.name)
@@ -126,30 +134,43 @@ class Encoder:
                 out[column.name] = self._nominal(column, array, start, target if self.crosses else None)
             elif column.kind == "text":
                 out[column.name] = self._texts(column, array, start)
+            elif column.unit is None and column.name in self.witnessed and is_text(array.type):
+                out[column.name] = None  # its place; all of these are read in a few calls
+                texts.append((column, array))
             else:
-                out[column.name] = self._numbers(column, array)
+                out[column.name] = self._numbers(column, array, seen)
+        self._tell(seen)
+        step = max(1, CELLS // max(1, batch.num_rows))
+        for at in range(0, len(texts), step):
+            columns, arrays = zip(*texts[at : at + step], strict=True)
+            read = describe_numbers(arrays, self._tokens, [c.reading == "date" for c in columns])
+            for column, (values, strays, _) in zip(columns, read, strict=True):
+                out[column.name] = self._known(column, values, strays)
+            self._tell({column.name: described for column, (*_, described) in zip(columns, read, strict=True)})
         return Batch(batch.num_rows, out, target, weight, start)
 
-    def _numbers(self, column: Column, array: TextArray) -> Floats:
-        witness = self.witnesses.get(column.name)
+    def _tell(self, seen: Mapping[str, Described]) -> None:
+        if seen and self.witness is not None:
+            self.witness(seen)
+            self.described.update(seen)
+
+    def _numbers(self, column: Column, array: TextArray, seen: dict[str, Described]) -> Floats:
         try:
             if column.unit is not None:
                 values, strays = parse_with_unit(array, self._tokens, column.unit)
-                if witness is not None and is_text_column(array.type):
-                    witness(column.name, describe_text(array, self._tokens))
-                    self.described.add(column.name)
-            elif witness is None:
-                values, strays = parse_numbers(array, self._tokens, column.reading == "date")
             else:
-                values, strays, described = describe_numbers(array, self._tokens, column.reading == "date")
-                if described is not None:
-                    witness(column.name, described)
-                    self.described.add(column.name)
+                values, strays = parse_numbers(array, self._tokens, column.reading == "date")
+            if column.name in self.witnessed and is_text_column(array.type):
+                seen[column.name] = describe_text(array, self._tokens)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
             raise InputError(
                 f"Column {shown(column.name)} cannot be read as a {column.kind}: {shown(error, 120)}. "
                 f"Say how to read it, e.g. --type {column.name}=nominal."
             ) from None
+        return self._known(column, values, strays)
+
+    def _known(self, column: Column, values: Floats, strays: int) -> Floats:
+        """The numbers without those that mean "missing"; strays are counted."""
         if strays:
             self.strays[column.name] = self.strays.get(column.name, 0) + strays
         if len(self.gone):
@@ -187,7 +208,7 @@ class Encoder:
     def _target(self, column: Column, array: TextArray, start: int) -> Codes:
         labels = self.classes if self.classes is not None else self._labels(column.name)
         if column.edges:
-            values = self._numbers(column, array)
+            values = self._numbers(column, array, {})
             places = [labels.index.get(name, UNSEEN_CODE) for name in bin_labels(column.edges)]
             codes = np.array(places, np.int32)[np.searchsorted(np.array(column.edges), values, side="right")]
             return Codes(np.where(np.isnan(values), np.int32(MISSING_CODE), codes), labels)
@@ -230,7 +251,7 @@ class Encoder:
         return None if reader is None else reader.take_description(self._tokens)
 
     def _weight(self, column: Column, array: TextArray, start: int) -> Floats:
-        values = self._numbers(column, array)
+        values = self._numbers(column, array, {})
         bad = np.flatnonzero(~((values >= 0) & np.isfinite(values)))
         if len(bad):
             raise ColumnError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -108,12 +108,12 @@ def _mixed(why: Why, strays: int, profile: TextProfile) -> Reason:
 
 
 def finalize_number_column(
-    column: Column, values: Floats, weight: Floats, complete: bool, keep_row_numbers: bool = False
+    column: Column, values: Floats, weigh: Callable[[], Floats], complete: bool, keep_row_numbers: bool = False
 ) -> Column:
     """The last word on a column of numbers, once its values have been tallied.
 
-    `values` are sorted, `weight` says how much each weighs; `complete` tells that no value was coarsened.
-    `keep_row_numbers` keeps numbers that count the rows, as a small table does anyway.
+    `values` are sorted, `weigh` says how much each weighs, which few are asked; `complete` tells that no
+    value was coarsened. `keep_row_numbers` keeps numbers that count the rows, as a small table does anyway.
     """
     if len(values) == 0:
         return replace(column, kind="constant", role="left out", reason=Reason("empty"))
@@ -123,12 +123,13 @@ def finalize_number_column(
         return replace(column, kind="constant", role="left out", reason=reason)
     if column.kind != "number" or column.unit is not None:
         return column
-    rows = float(weight.sum())
-    if not bool(np.all(values == np.floor(values))) and complete:
+    if not bool(np.all(values == np.floor(values))):
         return column
     if large:
         # One of these doubles may stand for several whole numbers, so they are no levels: those are exact.
         return replace(column, reason=Reason("large whole numbers"))
+    weight = weigh()
+    rows = float(weight.sum())
     if complete and (len(values) == 2 or (len(values) <= FEW_NUMBERS and rows >= ROWS_PER_LEVEL * len(values))):
         reason = column.reason if column.part is not None else Reason("few whole numbers", len(values))
         return replace(column, kind="nominal", reason=reason)

@@ -24,7 +24,7 @@ Why = Literal[
     "constant", "numbers", "dates", "free text", "all different", "too many levels", "levels", "mixed levels", "codes",
     "few whole numbers", "large whole numbers", "row numbers", "kept row numbers", "numeric classes", "equal bins",
     "given bins", "known classes", "group", "order", "percentages", "amounts", "several units", "part of a date",
-    "tried part of a date",
+    "tried part of a date", "silent",
 ]  # fmt: skip
 _SENTENCES: dict[Why, str] = {
     "unsaid": "",
@@ -57,6 +57,7 @@ _SENTENCES: dict[Why, str] = {
     "order": "rows are taken in its order",
     "part of a date": "a part of the date",
     "tried part of a date": "a part of the date, kept if held-out rows say so",
+    "silent": "it tells nothing of the classes beyond chance",
     "percentages": "every cell is a percentage",
     "amounts": "every cell is an amount of money",
     "several units": "numbers with {count} units",

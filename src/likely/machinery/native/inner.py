@@ -103,6 +103,44 @@ class _UpperProduct(Inner):
         return instruction
 
 
+class _ArrayAt(Inner):
+    """An array over memory that begins at an address, of a shape: so that one call takes the arrays of many columns."""
+
+    def __init__(self, kind: Any) -> None:
+        super().__init__(cast(FunctionType, _view))
+        self.kind = kind
+
+    def compiled(self) -> Any:
+        from numba import core, from_dtype
+        from numba.extending import intrinsic
+        from numba.np import arrayobj
+
+        kind, types, arrays = from_dtype(np.dtype(self.kind)), cast(Any, core.types), cast(Any, arrayobj)
+
+        @intrinsic
+        def instruction(typing: Any, address: Any, shape: Any) -> Any:
+            array = types.Array(kind, len(shape), "C")
+
+            def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+                out = context.make_array(array)(context, builder)
+                sizes = [builder.extract_value(args[1], k) for k in range(len(shape))]
+                step = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(kind)))
+                steps = [step]
+                for size in sizes[:0:-1]:
+                    steps.insert(0, builder.mul(steps[0], size))
+                data = builder.inttoptr(args[0], out.data.type)
+                arrays.populate_array(out, data=data, shape=sizes, strides=steps, itemsize=step, meminfo=None)
+                return out._getvalue()
+
+            return array(types.int64, types.UniTuple(types.int64, len(shape))), build
+
+        return instruction
+
+
+def _view(address: int, shape: Any) -> Any:
+    raise NotImplementedError  # it is asked of kernels only, which are compiled
+
+
 def _leading(value: int) -> int:
     return 64 - value.bit_length()
 
@@ -121,6 +159,14 @@ count_bits: Any = _CountBits(cast(FunctionType, _ones))
 """For kernels: the number of 1s of an unsigned number of 64 bits."""
 upper_product: Any = _UpperProduct(cast(FunctionType, _upper))
 """For kernels: the upper 64 bits of the product of two unsigned numbers of 64 bits."""
+
+floats_at: Any = _ArrayAt(np.float64)
+ints_at: Any = _ArrayAt(np.int32)
+longs_at: Any = _ArrayAt(np.int64)
+bytes_at: Any = _ArrayAt(np.uint8)
+hashes_at: Any = _ArrayAt(np.uint64)
+"""For kernels: floats_at(address, shape) is the array of this shape whose cells begin at an address. Who hands over an
+address has seen to it that so many cells of this kind are there, contiguous, and stay until the call has ended."""
 
 
 def with_inner(function: FunctionType) -> FunctionType:

@@ -198,8 +198,9 @@ def sum_rows(summary: Summary, batches: Iterable[Batch], requests: Iterable[str]
 
 # Rows kept in memory to choose by: those with the smallest hashes of their content, dealt to parts by these hashes.
 
-MOST_ROWS, MOST_CELLS = 100_000, 1 << 25
+MOST_ROWS, MOST_CELLS = 100_000, 1 << 22
 """Different rows, and cells of rows, that are kept at most."""
+LAST_HASH = 2**64 - 1
 LEAST_KEPT = 1000
 """Rows that are kept however wide they are."""
 _START = np.uint64(0x9E3779B97F4A7C15)
@@ -236,13 +237,16 @@ class GatheredRows:
     dropped: bool = False
 
     @classmethod
-    def of(cls, summary: Summary, batch: Batch, group: Ints, weight: Floats, most: int) -> GatheredRows:
-        """The rows of a batch that count; `group` is their class among those of the summary."""
-        counted = np.flatnonzero((group >= 0) & (weight > 0))
+    def of(
+        cls, summary: Summary, batch: Batch, group: Ints, weight: Floats, most: int, last: int = LAST_HASH
+    ) -> GatheredRows:
+        """The rows of a batch that count, with hashes up to `last`; `group` is their class among those of the
+        summary."""
         names = [column.name for column in summary.schema.attributes]
-        cells = {name: _shared_labels(summary, name, batch.cells[name]) for name in names}
-        own = Batch(batch.rows, cells).take(counted)
-        piece = _Piece(own, group[counted].astype(np.int32), weight[counted], content_hashes(own, names))
+        own = Batch(batch.rows, {name: _shared_labels(summary, name, batch.cells[name]) for name in names})
+        hashes = content_hashes(own, names)
+        counted = np.flatnonzero((group >= 0) & (weight > 0) & (hashes <= np.uint64(last)))
+        piece = _Piece(own.take(counted), group[counted].astype(np.int32), weight[counted], hashes[counted])
         out = cls((piece,), most)._bounded()
         return replace(out, pieces=tuple(piece.with_own_texts() for piece in out.pieces))
 
@@ -259,6 +263,11 @@ class GatheredRows:
         bound = different[self.most]
         kept = tuple(piece.take(np.flatnonzero(piece.hashes < bound)) for piece in self.pieces)
         return replace(self, pieces=kept, dropped=True)
+
+    @property
+    def short(self) -> bool:
+        """Whether more rows are wanted than there are."""
+        return not self.dropped and len(np.unique(np.concatenate([piece.hashes for piece in self.pieces]))) <= self.most
 
     def dealt(self, summary: Summary, parts: int, seed: int = 0) -> KeptRows:
         """All of them, in the order of their hashes, each in its part."""

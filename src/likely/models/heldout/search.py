@@ -21,7 +21,15 @@ from likely.machinery.threads import in_order
 from likely.models import shapes
 from likely.models.contracts import Learner, Learning, Model, Sweep
 from likely.models.factors.bins import value_ranges
-from likely.models.heldout.kept_rows import GatheredRows, KeptRows, class_codes, most_kept, recode_target, sum_rows
+from likely.models.heldout.kept_rows import (
+    LAST_HASH,
+    GatheredRows,
+    KeptRows,
+    class_codes,
+    most_kept,
+    recode_target,
+    sum_rows,
+)
 from likely.models.heldout.weighing import temperature_of
 from likely.models.learning import learning, run
 from likely.models.posterior import Matrix
@@ -43,16 +51,26 @@ MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 def keep_rows(summary: Summary, parts: int, seed: int = 0) -> Learning[KeptRows]:
-    """Rows to choose by, dealt to parts: all, or those with the smallest hashes of their content. One sweep."""
-    (gathered,) = yield Sweep(gather_rows, (summary, most_kept(summary)))
+    """Rows to choose by, dealt to parts: all, or those with the smallest hashes of their content. One sweep.
+
+    Of many rows, those that cannot be among them are not even copied: the smallest hashes lie below twice the share of
+    rows that is wanted. Where most rows have their equal that may be too few, and a second sweep takes in all.
+    """
+    most = most_kept(summary)
+    last = min(2 * most * (LAST_HASH // max(summary.rows, 1)), LAST_HASH)
+    (gathered,) = yield Sweep(gather_rows, (summary, most, last))
+    if last < LAST_HASH and gathered.short:
+        (gathered,) = yield Sweep(gather_rows, (summary, most, LAST_HASH))
     rows: KeptRows = gathered.dealt(summary, parts, seed)
     return rows
 
 
-def gather_rows(summary: Summary, most: int, batch: Batch, group: Ints, weight: Floats) -> tuple[GatheredRows]:
+def gather_rows(
+    summary: Summary, most: int, last: int, batch: Batch, group: Ints, weight: Floats
+) -> tuple[GatheredRows]:
     """The rows of a batch to choose by."""
     batch, group = recode_target(summary.classes, batch, group)
-    return (GatheredRows.of(summary, batch, group, weight, most),)
+    return (GatheredRows.of(summary, batch, group, weight, most, last),)
 
 
 def most_scored(row_size: int, least: int) -> int:

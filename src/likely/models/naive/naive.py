@@ -33,6 +33,7 @@ from likely.models.text.factor import text_factor, text_notes
 from likely.models.text.settings import Text, as_text
 from likely.sums import state
 from likely.sums.columns.counts import Counts
+from likely.sums.columns.numbers import prepare_moments
 from likely.sums.contracts import State
 from likely.sums.state import read_number, require
 from likely.sums.summary import Summary
@@ -135,6 +136,8 @@ class NaiveBayes(NaiveBayesSettings):
         factors: list[Factor] = []
         notes: list[str] = []
         blocks = self.blocks_by_column(summary.schema)
+        if numbers.kinds != "binned":
+            prepare_moments(summary.columns.values())
         for column in summary.schema.attributes:
             statistic = summary.columns[column.name]
             if column.name in blocks:

@@ -113,7 +113,9 @@ class Auto(Settings):
         thorough, larger = self.effort == "best", not self.for_ and self.effort != "quick"
         if "pmml" in self.for_:
             summary = summary.settled()  # which cannot say how parts of dates are found
-        return learn_pool(PoolPlan(self, self.candidates, self.parts, self.seed, thorough, others, larger), summary)
+        screens = not self.members and "updates" not in self.for_  # models of other rows must know the same columns
+        plan = PoolPlan(self, self.candidates, self.parts, self.seed, thorough, others, larger, screens)
+        return learn_pool(plan, summary)
 
     def restore(self, summary: Summary, found: State) -> Model:
         """The model as a file keeps it."""

@@ -175,11 +175,13 @@ def choose_members(
     most_parts: int,
     race: bool,
     beside: Mapping[str, Learner],
+    everything: tuple[Summary, KeptRows],
 ) -> Choice:
     """Weights for the candidates by how they do on held-out parts of the rows, `most_parts` of them at most.
 
     In a `race` all are tried on the first part, and those that have weight there, or are best by themselves, on further
-    ones, until held-out rows have told enough. Those `beside` are judged on the same rows.
+    ones, until held-out rows have told enough. Those `beside` are judged on the same rows, with all that these and
+    their summary have in `everything`: candidates may be given fewer columns.
     """
     refused: dict[int, str] = {}
     needs = [candidate.needs(summary.schema) for candidate in candidates]
@@ -244,9 +246,12 @@ def choose_members(
     notes = (*_unjudged(held), *notes)
     found = {h: one for h, one in found.items() if h not in refused}
     others: dict[str, Floats] = {}
+    judges = held
+    if beside and everything[1] is not rows:
+        judges = HeldOutParts.of(everything[0].settled(), everything[1], held=held.training)
     for name, learner in beside.items():
         # By itself, so unbounded, also where it is a candidate.
-        one = attempt(lambda own: held.evidence(own, places), learner)
+        one = attempt(lambda own: judges.evidence(own, places), learner)
         if not isinstance(one, LikelyError):
             others[name] = one[0]
     judged = JudgedRows({h: found[h][0] for h in running}, start, rows, places, summary, others)

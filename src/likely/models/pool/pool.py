@@ -22,6 +22,7 @@ from likely.models.naive.naive import NaiveBayes, plain_naive_bayes
 from likely.models.pool.candidates import LEAST_RACED, larger_member, member_spec
 from likely.models.pool.choosing import Choice, Trial, choose_members, with_candidate
 from likely.models.pool.dates import READ_IN_PARTS, choose_dates
+from likely.models.pool.screening import leave_out_silent
 from likely.models.prior import prior_quotients
 from likely.models.registry import build_learner, learner_titles
 from likely.models.shapes import (
@@ -285,6 +286,8 @@ class PoolPlan:
     """Learners that are judged on the same rows, and not pooled."""
     larger: bool = False
     """Whether one more candidate learns from all rows but those that judge, where there are more than are kept."""
+    screens: bool = False
+    """Whether attributes that tell nothing are left out, where there are many."""
 
 
 def learn_pool(plan: PoolPlan, summary: Summary) -> Learning[Model]:
@@ -300,11 +303,19 @@ def learn_pool(plan: PoolPlan, summary: Summary) -> Learning[Model]:
         return pool_of(plan.learner, model.summary, [model], np.ones(1), Trial.none(f"Plain NaiveBayes: {why}."))
     rows = yield from keep_rows(summary, plan.parts, plan.seed)
     race = len(rows) >= LEAST_RACED and not plan.every_part
+    everything = summary, rows
+    summary, told = leave_out_silent(*everything) if plan.screens else (summary, ())
+    if told:
+        rows = replace(rows, batch=rows.batch.only(column.name for column in summary.schema.attributes))
     work = len(rows) * len(summary.schema.attributes) * len(summary.classes)
     most = 1 if race and work > ALL_PARTS else plan.parts
     summary, choice = choose_dates(
-        summary, lambda own: choose_members(plan.candidates(own), own, rows, most, race, plan.beside)
+        summary,
+        lambda own: choose_members(
+            plan.candidates(own), own, rows, most, race, plan.beside, everything if told else (own, rows)
+        ),
     )
+    choice = replace(choice, refused=(*told, *choice.refused))
     done: dict[int, Model] = {}
     if plan.larger and not rows.whole:
         choice, done = yield from _judge_larger(plan, summary, rows, choice)

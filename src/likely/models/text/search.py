@@ -15,7 +15,7 @@ from likely.machinery.arrays import Floats, Ints
 from likely.machinery.jit import kernel
 from likely.machinery.threads import in_order
 from likely.models.contracts import Learner, Learning, Model, Sweep
-from likely.models.heldout.kept_rows import GatheredRows, KeptRows, class_codes
+from likely.models.heldout.kept_rows import LAST_HASH, GatheredRows, KeptRows, class_codes
 from likely.models.heldout.search import HeldOutParts, gather_rows
 from likely.models.knowledge import Knowledge
 from likely.models.model import learnable
@@ -345,7 +345,7 @@ def _short_texts(
     for name in names:
         cells: Texts = batch.cells[name]
         short &= cells.ends - cells.starts <= LONGEST
-    return gather_rows(summary, most, batch, np.where(short, group, np.int32(-1)), weight)
+    return gather_rows(summary, most, LAST_HASH, batch, np.where(short, group, np.int32(-1)), weight)
 
 
 def _trials(learner: LearnsText, summary: Summary, names: Sequence[str], rows: KeptRows) -> list[TextTrial]:

@@ -225,7 +225,7 @@ def python(record: Look) -> str:
 
 # The sections of the page below its first screen: each a question, with sentences, tables and charts. No rows.
 
-MOST_COLUMNS, MOST_CLASSES, MOST_ATTRIBUTES = 400, 60, 30
+MOST_COLUMNS, MOST_CLASSES, MOST_ATTRIBUTES, MOST_FOUND = 400, 60, 40, 5000
 MOST_NOTES, MOST_EXHIBITS, MOST_LINES, MOST_NAMED = 40, 6, 30, 12
 OPEN_COLUMNS = 20
 """Up to so many columns, the list of them is open."""
@@ -268,11 +268,13 @@ def present_bits(record: Look, keys: dict[str, str]) -> Document | None:
     by_model = record.attributes[0]["importance"] is not None
     most = max((tables.weight_of(a) for a in telling), default=0.0)
     steps = ticks(0.0, most) if most > 0 else [0.0, 1.0]
-    table = tables.attribute_table(record, keys, steps[-1]).first(len(telling))
+    every = tables.attribute_table(record, keys, steps[-1])
+    table = every.first(len(telling))
     marks = steps[:: max(1, (len(steps) - 1) // 2)]
     axis = scale([(s / steps[-1], f"{s:g}" + (" bits" if s == marks[-1] else "")) for s in marks])
     table = replace(table, title="Attributes", header=tuple(h or axis for h in table.header), style="bits")
     table = table.first(MOST_ATTRIBUTES)
+    others = replace(every, rows=every.rows[len(table.rows) :][:MOST_FOUND], title="", key="find-rows")
     notes = []
     if len(telling) > MOST_ATTRIBUTES:
         notes.append(f"{len(telling) - MOST_ATTRIBUTES} more attributes say less.")
@@ -291,8 +293,10 @@ def present_bits(record: Look, keys: dict[str, str]) -> Document | None:
             f"together, in the mean over rows, in bits; one bit doubles the odds. Beside it, what it reveals {alone}"
         )
     strongest = replace(tables.evidence_table(record), style="wide")
+    find = Document(f"Find one of the other {plural(len(others.rows), 'attribute')} by name", (others,), "find")
+    finds = (replace(find, style="fold"),) if len(every.rows) > MOST_ATTRIBUTES else ()
     first, *rest = [t for t in (*((table,) if telling else ()), strongest) if t.rows] or [None]
-    parts = (words,) if first is None else (words, first, *notes_of(notes), *rest)
+    parts = (words, *finds) if first is None else (words, first, *notes_of(notes), *finds, *rest)
     return Document(
         "Which attributes the answers go by" if by_model else "Which attributes reveal most",
         parts,

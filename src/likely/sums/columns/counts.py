@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from likely.machinery.arrays import Ints
+from likely.machinery.jit import address
 from likely.sums import kernels
 from likely.sums.contracts import EVERY_ROW_ONE, State, Weights
 from likely.sums.exact import Exact
@@ -224,6 +225,9 @@ class Profile:
 
     def take(self, seen: Described) -> None:
         """Take in cells that were described elsewhere."""
+        update_profiles([self], [seen])
+
+    def _take_forms(self, seen: Described) -> None:
         self.forms += seen.totals[:6]
         self.words += int(seen.totals[6])
         if seen.totals[cells.WORDS]:
@@ -235,7 +239,6 @@ class Profile:
             self._add_examples({h: seen.text(k) for h, k in some})
             if not self.units[-1]:
                 self._add_units(tally_units(seen))
-        self._add_hashes(seen.hashes)
 
     def _add_units(self, more: NDArray[np.int64]) -> None:
         both = self.units + more
@@ -246,14 +249,13 @@ class Profile:
         self.examples = {h: both[h] for h in sorted(both)[:_EXAMPLES]}
 
     def _add_hashes(self, hashes: NDArray[np.uint64]) -> None:
-        done = 0
-        while done < len(hashes):
-            limit = 3 * len(self._kept) // 4
-            done, self._known = cells.keep_small(
-                hashes, self._ceiling, self._kept, self._keys, self._known, limit, done
-            )
-            if done < len(hashes):
-                self._make_space()
+        _keep_small([self], [hashes])
+
+    def _words(self, hashes: NDArray[np.uint64], done: int) -> list[int]:
+        """What `cells.keep_small` is told."""
+        kept = self._kept
+        places = address(kept, np.uint64), len(kept), int(self._keys[0]), self._known, 3 * len(kept) // 4
+        return [address(hashes, np.uint64), len(hashes), done, int(self._ceiling), *places]
 
     def _make_space(self) -> None:
         some = self._kept[self._kept != 0]
@@ -264,7 +266,8 @@ class Profile:
             self._ceiling = some[KEEP]
             some = some[:KEEP]
             self._kept = np.zeros(len(self._kept), np.uint64)
-        _, self._known = cells.keep_small(some, np.uint64(2**64 - 1), self._kept, self._keys, 0, len(self._kept), 0)
+        self._known = 0
+        self._add_hashes(some)
 
     def _smallest(self) -> NDArray[np.uint64]:
         return np.sort(self._kept[self._kept != 0])
@@ -321,3 +324,23 @@ class Profile:
         named = [unit for unit, count in zip(UNITS, self.units[:-1].tolist(), strict=True) if count]
         units = tuple(named) if rows and int(self.units[:-1].sum()) == rows else ()
         return TextProfile(rows, missing, whole, decimal, code, date, words, distinct, per_cell, examples, units)
+
+
+def update_profiles(profiles: Sequence[Profile], seen: Sequence[Described]) -> None:
+    """Take in cells of many columns that were described elsewhere."""
+    for profile, own in zip(profiles, seen, strict=True):
+        profile._take_forms(own)
+    _keep_small(profiles, [own.hashes for own in seen])
+
+
+def _keep_small(profiles: Sequence[Profile], hashes: Sequence[NDArray[np.uint64]]) -> None:
+    """Add the hashes of cells to what is kept of each column, in one call but for those that need more space."""
+    if not profiles:
+        return
+    table = np.array([own._words(h, 0) for own, h in zip(profiles, hashes, strict=True)], np.uint64)
+    while cells.keep_small(table):
+        for k in np.flatnonzero(table[:, cells.DONE] < table[:, cells.ROWS]).tolist():
+            profiles[k]._make_space()
+            table[k] = profiles[k]._words(hashes[k], int(table[k, cells.DONE]))
+    for profile, known in zip(profiles, table[:, cells.KNOWN].tolist(), strict=True):
+        profile._known = known

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from likely.machinery.arrays import Floats, Ints
+from likely.machinery.jit import address
 from likely.sums import kernels, tallies
 from likely.sums.columns.counts import Counts, add_counts
 from likely.sums.contracts import EVERY_ROW_ONE, State, Weights
 from likely.sums.exact import Exact
-from likely.sums.powers import NO_BINS, ROOM, Powers
+from likely.sums.powers import ROOM, Powers
 from likely.sums.state import is_rising, read_array, read_whole, require
 from likely.sums.tallies import bits_to_drop, bits_to_drop_ahead, coarsen_tally, index_keys, merge_tallies
 from likely.sums.words.counting import Words
@@ -72,52 +73,75 @@ class Numbers:
 
     def update(self, cells: Floats, group: Ints, weights: Weights = EVERY_ROW_ONE) -> None:
         """Take in one batch: a number (NaN: missing) and a group (negative: left out) for each row."""
-        x = np.ascontiguousarray(cells, np.float64)
-        codes = np.empty(0 if weights.plain else len(x), np.int32)
-        if not weights.plain:
-            # A row without weight must not cost a place in the tally (tests/laws/test_laws.py).
-            group = np.where(weights.nothing(), np.int32(-1), group)
+        update_numbers([self], [cells], group, weights)
+
+    def _open(self, x: Floats) -> None:
+        """Make ready for these cells."""
         if self._index is None:
-            least = 256 if len(x) >= _AHEAD else 16  # of many rows a few values only are not to be expected
+            first = x[:64].tolist()
+            # Where most of the first cells differ, others will too: the index need not grow, each time from anew.
+            many = 2 * len({value for value in first if value == value}) > len(first)
+            least = tallies.index_size(min(len(x), self.cap)) if many else 256 if len(x) >= 64 else 16
             self._keys, self._secret = self._keys.copy(), draw_keys()
             self._index = index_keys(self._keys, self._known, self._secret, least)
         self._tidy, self._cache = False, {}
+
+    def _limit(self) -> int:
+        """How many values there is room for, which is made where keys and counts fall short of the index."""
+        assert self._index is not None
+        limit = min(self.cap, len(self._index) // 2)
+        if len(self._keys) < limit:
+            self._keys = np.concatenate([self._keys, np.zeros(limit - len(self._keys), np.uint64)])
+            self.table.resize(limit, self.groups)
+        return limit
+
+    def _update_weighed(self, x: Floats, group: Ints, weights: Weights) -> None:
+        """Take in rows that do not all weigh one."""
+        codes = np.empty(len(x), np.int32)
+        # A row without weight must not cost a place in the tally (tests/laws/test_laws.py).
+        group = np.where(weights.nothing(), np.int32(-1), group)
         done = 0
         while done < len(x):
-            limit = min(self.cap, len(self._index) // 2)
-            if len(self._keys) < limit:
-                self._keys = np.concatenate([self._keys, np.zeros(limit - len(self._keys), np.uint64)])
-                self.table.resize(limit, self.groups)
-            end = len(x)
-            if weights.plain:
-                end = min(end, done + ROOM)
-                stop, self._known = self._take_plain(x[:end], group[:end], done, limit)
-            else:
-                stop, self._known = tallies.value_codes(
-                    x, group, done, self.level, self._keys, self._known, limit, self._secret, self._index, codes
-                )
-                part = slice(done, stop)
-                add_counts(codes[part], group[part], weights.take(part), self.table, self.other)
-                if self.level:
-                    self._powers.add(x[part], group[part], weights.take(part))
-            if stop < end:
+            limit = self._limit()
+            stop, self._known = tallies.value_codes(
+                x, group, done, self.level, self._keys, self._known, limit, self._secret, self._index, codes
+            )
+            part = slice(done, stop)
+            add_counts(codes[part], group[part], weights.take(part), self.table, self.other)
+            if self.level:
+                self._powers.add(x[part], group[part], weights.take(part))
+            if stop < len(x):
                 self._make_space(limit, x, group, stop)
             done = stop
 
-    def _take_plain(self, x: Floats, group: Ints, start: int, limit: int) -> tuple[int, int]:
-        """Take in rows that weigh one, until a value comes for which there is no room."""
-        assert self._index is not None
-        rows = len(x) - start
-        for exact in (self.table, self.other):
-            exact.cover(0, 1, rows)
-        least, most = kernels.exponents(x[start:]) if self.level else (1, 0)
-        least, bins = self._powers.open_bins(least, most, rows) if least <= most else (0, NO_BINS)
+    def _reserve(self, rows: int) -> None:
+        """Room in all sums for so many rows of weight one."""
+        self.table.cover(0, 1, rows)
+        self.other.cover(0, 1, rows)
+        if self.level:
+            self._powers.reserve(rows)
+
+    def _words(self, x: int, done: int) -> list[int]:
+        """What `tallies.take_columns` is told, of cells that begin at an address. Addresses are asked for each time: a
+        copy, or what is read in another process, has its arrays elsewhere."""
+        limit, index, (bins, least) = self._limit(), self._index, self._powers.bins
         table, other = self.table.planes[-self.table.base], self.other.planes[-self.other.base]
-        stop, known = tallies.take_numbers(
-            x, group, start, self.level, self._keys, self._known, limit, self._secret, self._index,
-            table, other, least, bins,
-        )  # fmt: skip
-        return stop, known
+        assert index is not None
+        if not (len(self._keys) >= limit <= len(table) and table.shape[1] == other.shape[1] == bins.shape[1]):
+            raise ValueError("the parts of a tally are of one size")
+        return [
+            x, done, self._known, 0, self.level, limit, address(self._secret, np.uint64),
+            address(self._keys, np.uint64), address(index, np.int32), len(index),
+            address(table, np.int64), address(other, np.int64), address(bins, np.int64), len(bins), least,
+        ]  # fmt: skip
+
+    def _extend(self, wants: int, x: Floats, group: Ints, at: int) -> None:
+        """Make room for x[at], and for what comes after it."""
+        if wants == tallies.WIDER_BINS:
+            self._powers.widen(*kernels.exponents(x[at:]))
+            return
+        self._make_space(self._limit(), x, group, at)
+        self._reserve(len(x) - at)
 
     def _make_space(self, limit: int, x: Floats, group: Ints, at: int) -> None:
         """Make room for one more value, x[at]: a larger index, or, at the cap, as few bits less as it takes.
@@ -148,20 +172,30 @@ class Numbers:
 
     def tally(self) -> tuple[Floats, Exact]:
         """The values in order (low bits dropped if `level` says so) and what each weighs in each group."""
-        own = self.canonical()
-        values = (own._keys << np.uint64(own.level)).view(np.float64)
-        # Keys rise, so first come the values from zero on; those below, whose sign is the highest bit, fall.
-        negative = int(np.searchsorted(own._keys, np.uint64(1 << 63 >> own.level)))
-        order = np.concatenate([np.arange(len(values))[negative:][::-1], np.arange(negative)])
-        return values[order], own.table[order]
+        own = self if self._tidy else self.canonical()
+        return own.values(), own.table[own._order()]
+
+    def values(self) -> Floats:
+        """The values in order (low bits dropped if `level` says so)."""
+        own = self if self._tidy else self.canonical()
+        return (own._keys << np.uint64(own.level)).view(np.float64)[own._order()]
+
+    def _order(self) -> NDArray[np.intp]:
+        """The places of the values in order: keys rise, so those below zero, whose sign is the highest bit, fall."""
+        negative = int(np.searchsorted(self._keys, np.uint64(1 << 63 >> self.level)))
+        return np.concatenate([np.arange(len(self._keys) - 1, negative - 1, -1), np.arange(negative)])
+
+    def value_weights(self) -> Floats:
+        """What each of the values weighs."""
+        return self.tally()[1].sum(1).floats()
 
     def sums(self) -> tuple[Exact, Exact]:
         """Sum of x and sum of x*x in each group, over the finite values."""
         if self.level:
             return self._powers.sums()
-        keys, groups, counts = self._keys[: self._known], self.groups, self.table.counts()
-        if counts is not None:
-            return _tallied_powers(keys.view(np.float64), np.ascontiguousarray(counts[: self._known]))
+        if self.table.counts() is not None:
+            return _tallied_sums([self])[1:]
+        keys, groups = self._keys[: self._known], self.groups
         planes, base = self.table[: self._known].chunks()
         values = np.repeat(keys.view(np.float64), groups)
         group = np.tile(np.arange(groups, dtype=np.int32), len(keys))
@@ -188,7 +222,12 @@ class Numbers:
 
     def moments(self) -> list[tuple[Fraction, Fraction, Fraction]]:
         """For each group: weight, sum of x, sum of x*x, as exact fractions."""
-        return list(self.cached("moments", _moments))
+        one, each = self.whole_moments()
+        return [(Fraction(n, one), Fraction(first, one), Fraction(second, one)) for n, first, second in each]
+
+    def whole_moments(self) -> tuple[int, list[tuple[int, int, int]]]:
+        """A whole number `one`, and the moments of each group as whole numbers of 1 / one."""
+        return self.cached("whole moments", lambda own: _whole_rows(own.weight(), *own.sums()))
 
     def cached(self, key: Hashable, work: Callable[[Numbers], R]) -> R:
         """work(self), done once for these sums and their copies, where they are canonical: several learners want the
@@ -218,21 +257,15 @@ class Numbers:
         if self._tidy:
             return self._copy()
         out = Numbers(self.groups, self.cap)
-        keys, counts = self._keys[: self._known], self.table.counts()
-        if counts is not None:
-            order = np.argsort(keys)
-            table = counts[order]
-            kept = np.flatnonzero(table.any(axis=1))
-            if len(kept) < len(order):
-                order, table = order[kept], table[kept]
-            own = Exact.owned(table)
-        else:
-            whole = self.table[: self._known].canonical()
-            kept = np.flatnonzero(~whole.is_zero().all(axis=1))
-            order = kept[np.argsort(keys[kept])]
-            own = whole[order].canonical()
+        known, counts = self._known, self.table.counts()
+        exact = self.table[:known].canonical() if counts is None else Exact(counts[None, :known])
+        keys, planes = np.empty(known, np.uint64), np.empty_like(exact.planes)
+        order = self._keys[:known].argsort()
+        kept = tallies.sort_tally(self._keys, exact.planes, order, keys, planes)
+        if kept < known:
+            keys, planes = keys[:kept].copy(), planes[:, :kept]
         out.level, out._tidy = self.level, True
-        out._set_tally(keys[order], own)
+        out._set_tally(keys, Exact.settled(planes, exact.base))
         out.other = self.other.canonical()
         if self.level:
             out._powers = Powers.of(*(s.canonical() for s in self._powers.sums()))
@@ -344,20 +377,68 @@ class Numbers:
         return out
 
 
-def _moments(numbers: Numbers) -> list[tuple[Fraction, Fraction, Fraction]]:
-    first, second = numbers.sums()
-    return list(zip(numbers.weight().fractions(), first.fractions(), second.fractions(), strict=True))
+def prepare_moments(columns: Iterable[ColumnStatistic], most: int = 64) -> None:
+    """Work out the moments of many columns, some at a time: of few rows, calls take longer than what they do."""
+    plain = (own for own in columns if isinstance(own, Numbers) and own._tidy and "whole moments" not in own._cache)
+    tallied = [own for own in plain if not own.level and own.table.counts() is not None]
+    for start in range(0, len(tallied), most):
+        some = tallied[start : start + most]
+        one, rows = _whole_rows(*_tallied_sums(some))
+        for k, own in enumerate(some):
+            own._cache["whole moments"] = one, rows[k * own.groups : (k + 1) * own.groups]
 
 
-def _tallied_powers(values: Floats, counts: NDArray[np.int64]) -> tuple[Exact, Exact]:
-    """Sum of x and of x*x in each group, of values of which each is there so often."""
-    first, second = Exact.zeros(counts.shape[1]), Exact.zeros(counts.shape[1])
+def update_numbers(
+    columns: Sequence[Numbers], cells: Sequence[Floats], group: Ints, weights: Weights = EVERY_ROW_ONE
+) -> None:
+    """Take one batch into columns of the same groups: rows of weight one in one call for all of them."""
+    arrays = [np.ascontiguousarray(x, np.float64) for x in cells]
+    if not columns:
+        return
+    rows, groups = len(group), columns[0].groups
+    if any(len(x) != rows for x in arrays) or any(own.groups != groups for own in columns):
+        raise ValueError("all columns have a cell for each row, and the same groups")
+    for own, x in zip(columns, arrays, strict=True):
+        own._open(x)
+    if not weights.plain:
+        for own, x in zip(columns, arrays, strict=True):
+            own._update_weighed(x, group, weights)
+        return
+    for start in range(0, rows, ROOM):
+        end = min(start + ROOM, rows)
+        for own in columns:
+            own._reserve(end - start)
+        places = [address(x, np.float64) for x in arrays]
+        table = np.array([own._words(x, start) for own, x in zip(columns, places, strict=True)], np.int64)
+        while tallies.take_columns(table, group, end, groups):
+            for k in np.flatnonzero(table[:, tallies.DONE] < end).tolist():
+                own, words = columns[k], table[k].tolist()
+                own._known = words[tallies.KNOWN]
+                own._extend(words[tallies.WANTS], arrays[k][:end], group[:end], words[tallies.DONE])
+                table[k] = own._words(places[k], words[tallies.DONE])
+        for own, known in zip(columns, table[:, tallies.KNOWN].tolist(), strict=True):
+            own._known = known
+
+
+def _whole_rows(*sums: Exact) -> tuple[int, list[tuple[int, int, int]]]:
+    """Several sums of each group as whole numbers of 1 / one."""
+    parts = [exact.wholes() for exact in sums]
+    least = min(0, *(exponent for _, exponent in parts))
+    return 1 << -least, list(zip(*([v << e - least for v in values] for values, e in parts), strict=True))
+
+
+def _tallied_sums(columns: Sequence[Numbers]) -> tuple[Exact, Exact, Exact]:
+    """Weight, sum of x and sum of x*x in each group of one column after the other, whose tallies are whole counts."""
+    sizes, groups = [own._known for own in columns], columns[0].groups
+    values = np.concatenate([own._keys[: own._known] for own in columns]).view(np.float64)
+    table = np.concatenate([own.table.planes[0, : own._known] for own in columns])
+    places, size = np.repeat(np.arange(len(columns)) * groups, sizes), len(columns) * groups
     least, most = kernels.exponents(values)
-    if least <= most:
-        first.cover(least >> 5, (most >> 5) + 4, len(values))
-        second.cover(2 * least >> 5, (2 * most >> 5) + 6, len(values))
-        kernels.add_tallied_powers(values, counts, first.planes, first.base, second.planes, second.base)
-    return first.canonical(), second.canonical()
+    base, base2 = least >> 5, 2 * least >> 5
+    digits = 1, max((most >> 5) + 4 - base, 1), max((2 * most >> 5) + 6 - base2, 1)
+    weight, first, second = (np.zeros((count, size), np.int64) for count in digits)
+    kernels.add_tallied_powers(values, places, table, weight, first, base, second, base2)
+    return Exact.settled(weight), Exact.settled(first, base), Exact.settled(second, base2)
 
 
 # A column's sums in other or fewer words: numbers as levels, rare levels as one, rare words left out.

@@ -101,7 +101,7 @@ class Entries:
         count = join_ordered(
             order, self.starts, self.keys, counts, other.starts, other.keys, more, starts, keys, new
         )  # fmt: skip
-        return Entries(starts, trim_array(keys, count), Exact.owned(trim_array(new, count)))
+        return Entries(starts, trim_array(keys, count), Exact.settled(trim_array(new, count)[None]))
 
     def with_more(self, other: Entries) -> Entries:
         """Both together."""
@@ -209,7 +209,7 @@ class Incoming:
             return Entries.of(rank[word] if len(rank) else word, key, words, None)
         pack_entries(raw, own, rank, group, int(times).bit_length())
         starts, keys, counts = sort_packed(raw, words, group, int(times).bit_length())
-        return Entries(starts, keys, Exact.owned(counts))
+        return Entries(starts, keys, Exact.settled(counts[None]))
 
     def fold_weighed(self, documents: int, words: int, weights: Weights) -> Entries:
         """The entries of so many documents, sorted: each weighs what the row of its document does."""

@@ -195,7 +195,7 @@ class Tally:
         packed = np.empty(len(self.keys), np.uint64)
         count = pack_keys(self.starts, self.keys, places, group, times, packed)
         starts, keys, counts = sort_packed(packed[:count], words, group, times)
-        return Tally(self.vocabulary, starts, keys, Exact.owned(counts)).without_zeros()
+        return Tally(self.vocabulary, starts, keys, Exact.settled(counts[None])).without_zeros()
 
     def _renamed(self, places: NDArray[np.int64]) -> Tally:
         """With group i called places[i], where no two are called the same."""
@@ -273,7 +273,7 @@ def merge_sorted(words: int, one: Sorted, two: Sorted, sign: int) -> tuple[NDArr
             starts, keys, weight.planes[0], mine, other_starts, other_keys, other_weight.planes[0], theirs, sign, to,
             new_keys, counts,
         )  # fmt: skip
-        return to, trim_array(new_keys, count), Exact.owned(trim_array(counts, count))
+        return to, trim_array(new_keys, count), Exact.settled(trim_array(counts, count)[None])
     into, other_into = np.empty(len(keys), np.int64), np.empty(len(other_keys), np.int64)
     count = merge_entries(starts, keys, mine, other_starts, other_keys, theirs, into, other_into, to, new_keys)
     moved, other_moved = weight.scattered(into, 0, count), other_weight.scattered(other_into, 0, count)

@@ -121,7 +121,7 @@ class ParquetSource(FileSource):
                 metadata=self._metadata,  # the footer of a wide file takes longer to read than some of its columns
                 read_dictionary=self._coded,
                 pre_buffer=False,
-                buffer_size=1 << 18,
+                buffer_size=max(min(1 << 18, (1 << 22) // max(len(names), 1)), 1 << 12),  # one for each column
             ) as file,
         ):
             read = names or [self.schema.names[0]]
@@ -135,6 +135,8 @@ class ParquetSource(FileSource):
                 batch_size=rows, row_groups=list(groups), columns=read, use_threads=use_threads
             ):
                 yield self._given(batch, names)
+        # Pages of many columns take up hundreds of megabytes, which the pool would keep beside what is made of them.
+        pa.default_memory_pool().release_unused()
 
 
 def open_ipc(place: Place) -> Source:

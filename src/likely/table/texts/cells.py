@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from likely.machinery.arrays import Bytes, Floats, Hashes, Longs, Whole
-from likely.machinery.jit import BLOCK, blank_bits, count_bits, inner, kernel
+from likely.machinery.jit import BLOCK, blank_bits, bytes_at, count_bits, hashes_at, inner, kernel, longs_at
 from likely.table.texts.grammar import CODE as CODE
 from likely.table.texts.grammar import DATE as DATE
 from likely.table.texts.grammar import DECIMAL as DECIMAL
@@ -104,8 +104,8 @@ def describe(
         totals[WORDS + 1] += often * words
 
 
-@kernel("u1[], i8[], i8[], u8[], i8, f8[], u1[], u1[], u8[], i8[]")
-def describe_and_parse(
+@inner
+def _describe_and_parse(
     data: Bytes,
     starts: Longs,
     ends: Longs,
@@ -163,6 +163,20 @@ def describe_and_parse(
         totals[WORDS + 1] += words
 
 
+@kernel("i8[][], u8[], f8[][], u1[][], u1[][], u8[][], i8[][]")
+def describe_and_parse(
+    columns: Longs, missing: Hashes, out: Floats, state: Bytes, forms: Bytes, hashes: Hashes, totals: Longs
+) -> None:
+    """The same of many columns: the address of the bytes of each and how many there are, the addresses of starts and
+    ends, and whether it holds dates. What is found of column c is in row c."""
+    rows = out.shape[1]
+    for c in range(columns.shape[0]):
+        data = bytes_at(columns[c, 0], (columns[c, 1],))
+        starts, ends = longs_at(columns[c, 2], (rows,)), longs_at(columns[c, 3], (rows,))
+        dates = columns[c, 4] != 0
+        _describe_and_parse(data, starts, ends, missing, dates, out[c], state[c], forms[c], hashes[c], totals[c])
+
+
 @kernel("u1[], i8[], i8[], u8[], i8, f8[], u1[]")
 def parse(data: Bytes, starts: Longs, ends: Longs, missing: Hashes, dates: bool, out: Floats, state: Bytes) -> None:
     """The number (or date) of each cell; `state` says 0 fine, 1 missing, 2 not a number, 3 ask a full parser."""
@@ -197,28 +211,39 @@ def hash_cells(data: Bytes, starts: Longs, ends: Longs, out: Hashes) -> None:
         out[i] = hash_text(data, a, b)
 
 
-@kernel("u8[], u8, u8[], u8[], i8, i8, i8", returns=2)
-def keep_small(
-    hashes: Hashes, ceiling: int, kept: Hashes, keys: Hashes, known: int, limit: int, start: int
-) -> tuple[int, int]:
-    """Add each non-zero hash below `ceiling` to the open-addressed set `kept`; stop when it holds `limit`.
+HASHES, ROWS, DONE, CEILING, KEPT, PLACES, KEY, KNOWN, LIMIT = range(9)
+"""What `keep_small` is told of a column: where hashes and the set begin, and how many of them there are."""
 
-    Secret keys say where each is looked for: hashes of chosen texts would all be in one place.
+
+@kernel("u8[][]", returns=1)
+def keep_small(columns: Hashes) -> Whole:
+    """Add each non-zero hash below the ceiling of its column to the open-addressed set that is kept of it, from where
+    it is DONE; stop when that holds its limit. Returns in how many columns that was so.
+
+    A secret key says where each is looked for: hashes of chosen texts would all be in one place.
     """
-    mask = np.int64(kept.size - 1)
-    for i in range(start, hashes.size):
-        h = hashes[i]
-        if h == 0 or h >= ceiling:
-            continue
-        at = np.int64(fold_product(h, keys[0]) & np.uint64(0x7FFFFFFFFFFFFFFF)) & mask
-        while kept[at] != 0 and kept[at] != h:
-            at = (at + 1) & mask
-        if kept[at] == 0:
-            if known == limit:
-                return i, known
-            kept[at] = h
-            known += 1
-    return hashes.size, known
+    waiting = np.int64(0)
+    for c in range(columns.shape[0]):
+        hashes = hashes_at(np.int64(columns[c, HASHES]), (np.int64(columns[c, ROWS]),))
+        kept = hashes_at(np.int64(columns[c, KEPT]), (np.int64(columns[c, PLACES]),))
+        ceiling, key, known, limit = columns[c, CEILING], columns[c, KEY], columns[c, KNOWN], columns[c, LIMIT]
+        mask = np.uint64(kept.size - 1)
+        i, rows = columns[c, DONE], columns[c, ROWS]
+        while i < rows:
+            h = hashes[i]
+            if h != 0 and h < ceiling:
+                at = fold_product(h, key) & mask
+                while kept[at] != 0 and kept[at] != h:
+                    at = (at + _ONE) & mask
+                if kept[at] == 0:
+                    if known == limit:
+                        waiting += 1
+                        break
+                    kept[at] = h
+                    known += _ONE
+            i += _ONE
+        columns[c, DONE], columns[c, KNOWN] = i, known
+    return waiting
 
 
 @kernel("u1[], i8[], i8[], u8[]")

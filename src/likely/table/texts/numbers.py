@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from likely.machinery.arrays import Bytes, Floats, Longs, Whole
-from likely.machinery.jit import inner, kernel
+from likely.machinery.jit import address, inner, kernel
 from likely.table.arrow import ArrowType, TextArray, is_text, label_array, number_array
 from likely.table.batch import Texts, pack_texts
 from likely.table.texts import cells
@@ -41,6 +43,7 @@ BLANKS = " \t\n\v\f\r"
 """The blanks around a cell that are no part of it."""
 
 
+@lru_cache(maxsize=64)
 def token_hashes(tokens: tuple[str, ...]) -> NDArray[np.uint64]:
     """Hashes of the cells that mean "missing"."""
     texts = pack_texts(tokens)
@@ -182,22 +185,27 @@ def describe_cells(texts: Texts, missing: NDArray[np.uint64], times: NDArray[np.
 
 
 def describe_numbers(
-    array: TextArray, missing: NDArray[np.uint64], dates: bool
-) -> tuple[Floats, int, Described | None]:
-    """`parse_numbers`, and what the cells look like where they are texts: in one pass where that is possible."""
-    if isinstance(array, pa.DictionaryArray) or not is_text(array.type):
-        described = describe_text(array, missing) if is_text_column(array.type) else None
-        return *parse_numbers(array, missing, dates), described
-    array = plain_text(array)
-    texts = text_cells(array)
-    rows, totals = len(texts), np.zeros(9, np.int64)
-    out, state = np.empty(rows), np.empty(rows, np.uint8)
-    forms, hashes = np.empty(rows, np.uint8), np.empty(rows, np.uint64)
-    cells.describe_and_parse(texts.data, texts.starts, texts.ends, missing, dates, out, state, forms, hashes, totals)
-    strays, hard = totals[7:].tolist()
-    if hard:
-        _parse_hard(array, state, out)
-    return out, strays, Described(forms, hashes, totals[:7], texts, ONCE)
+    arrays: Sequence[TextArray], missing: NDArray[np.uint64], dates: Sequence[bool]
+) -> list[tuple[Floats, int, Described]]:
+    """`parse_numbers` of columns of text that are no dictionaries, and what their cells look like: in one call."""
+    columns = [plain_text(array) for array in arrays]
+    texts = [text_cells(array) for array in columns]
+    if len({len(own) for own in texts}) > 1:
+        raise ValueError("columns of one batch have as many cells")
+    shape, totals = (len(texts), len(texts[0])), np.zeros((len(texts), 9), np.int64)
+    out, state = np.empty(shape), np.empty(shape, np.uint8)
+    forms, hashes = np.empty(shape, np.uint8), np.empty(shape, np.uint64)
+    words = [
+        (address(own.data, np.uint8), len(own.data), address(own.starts, np.int64), address(own.ends, np.int64), date)
+        for own, date in zip(texts, dates, strict=True)
+    ]
+    cells.describe_and_parse(np.array(words, np.int64), missing, out, state, forms, hashes, totals)
+    found = []
+    for k, (strays, hard) in enumerate(totals[:, 7:].tolist()):
+        if hard:
+            _parse_hard(columns[k], state[k], out[k])
+        found.append((out[k], strays, Described(forms[k], hashes[k], totals[k, :7], texts[k], ONCE)))
+    return found
 
 
 def is_text_column(kind: ArrowType) -> bool:

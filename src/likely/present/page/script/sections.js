@@ -1,4 +1,7 @@
-// The list of sections: which one is read, and links that leave the row in the address alone. Knows elements only.
+// The list of sections: which one is read, links that leave the row in the address alone, and finding an attribute of
+// many by its name. Knows elements only.
+
+import { byId, make } from "./elements.js";
 
 const links = [...document.querySelectorAll('nav a[href^="#"]')];
 const parts = links.map((link) => document.getElementById(link.hash.slice(1)));
@@ -43,4 +46,16 @@ for (const link of document.querySelectorAll('a[href^="#"]')) {
     if (first === place && !place.hasAttribute("tabindex")) place.setAttribute("tabindex", "-1");
     first.focus({ preventScroll: true });
   });
+}
+
+// Of many attributes only those that tell most are shown; the list of all others is narrowed by what is typed.
+const found = byId("find");
+if (found) {
+  const lines = [...found.querySelectorAll("tbody tr")];
+  const narrow = ({ target }) => {
+    const wanted = target.value.toLowerCase();
+    for (const line of lines) line.hidden = !line.cells[0].textContent.toLowerCase().includes(wanted);
+  };
+  const label = "part of a name";
+  found.querySelector("summary").after(make("input", { type: "search", "aria-label": label, placeholder: label, oninput: narrow }));
 }
