@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from likely.errors import ColumnError, SettingError, nearest, shown
+from likely.machinery.presented import Presented
 from likely.models.contracts import Model
 from likely.models.factors.categorical import shares_in_training
 from likely.models.fractions import Quotient, as_written
@@ -67,13 +68,19 @@ class NumberTable:
 AnyTable: TypeAlias = AttributeTable | NumberTable
 
 
+class AttributeTables(Presented, tuple[AnyTable, ...]):
+    """Tables of several attributes, which show themselves as books print them."""
+
+    __slots__ = ()
+
+
 def tables(
     model: Model,
     *,
     attribute: str | None = None,
     levels: Mapping[str, Sequence[str]] | None = None,
     levels_of: object = None,
-) -> tuple[AnyTable, ...]:
+) -> AttributeTables:
     """The class, then every attribute (or one): counts and probabilities, or mean and deviation.
 
     Levels come in the order of the model, in that of their first appearance in a table (`levels_of`), or as said:
@@ -106,7 +113,7 @@ def tables(
         raise SettingError(
             f"The model has no table of {shown(attribute)} by itself. `likely show` without --all says what there is."
         )
-    return tuple(out)
+    return AttributeTables(out)
 
 
 def levels_in_order(model: Model, data: object) -> dict[str, list[str]]:

@@ -14,6 +14,7 @@ from likely.classroom.query import Query, any_text, parse_query, query_text, tab
 from likely.classroom.writing import event_text, match_value
 from likely.errors import SettingError, shown
 from likely.machinery.distributions import chi_square_tail
+from likely.machinery.presented import Presented
 from likely.machinery.words import align_columns
 from likely.models.fractions import (
     Given,
@@ -193,7 +194,7 @@ def _bits(nats: Iterable[float]) -> float:
 # The joint distribution of named variables, conditional tables, the product rule and the rule of total probability.
 
 
-class Joint(Distribution):
+class Joint(Distribution, Presented):
     """P(A, B, …): the probability of every combination of values of some named variables.
 
     Numbers given as text, whole numbers or fractions are exact, and so is everything that follows from them.
@@ -204,7 +205,7 @@ class Joint(Distribution):
     """
 
     __slots__ = ()
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment] # as of any table that is compared by its cells
 
     def __str__(self) -> str:
         return self.text()

@@ -355,6 +355,12 @@ def present_joint(study: JointStudy, *, across: str | None = None, everything: b
     return Document(_headline(study), (*tables, *remarks))
 
 
+def show_joint(joint: Joint) -> Document:
+    """The table alone, for a notebook."""
+    document = present_joint(JointStudy("the table", joint, "", (), (), None, None))
+    return Document(repr(joint).strip("<>"), document.tables)
+
+
 def _headline(study: JointStudy) -> str:
     joint = study.joint
     names = ", ".join(clean(v, 40) for v in joint.variables)

@@ -17,6 +17,7 @@ from likely.evaluate.attributes.plane import places
 from likely.evaluate.kernels import sample_rows, sample_share
 from likely.intake.reading import GivenLearner, Reading, ReadingOptions, read_arguments, read_learner, with_encoding
 from likely.machinery.arrays import Floats
+from likely.machinery.presented import Presented
 from likely.models.contracts import Learner, Model
 from likely.models.full_bayes import FullBayes
 from likely.models.model import numbered
@@ -78,8 +79,8 @@ class DrawnBall:
     """Whether distances of the two numbers are added up, so that the ball is a diamond."""
 
 
-@dataclass(frozen=True)
-class TwoNumbers:
+@dataclass(frozen=True, repr=False)
+class TwoNumbers(Presented):
     """Everything that a picture of two numbers shows."""
 
     x: str
@@ -352,8 +353,8 @@ def _ball(
 EPSILON = float(np.finfo(np.float64).eps)
 
 
-@dataclass(frozen=True)
-class StraightLine:
+@dataclass(frozen=True, repr=False)
+class StraightLine(Presented):
     """y = constant + slope · x + noise, where the noise is normal: least squares is then maximum likelihood."""
 
     x: str

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+
 import numpy as np
 
 from likely.apply.explain.ledger import Ledger
@@ -9,21 +12,24 @@ from likely.classroom.drawings import SIZE, draw_straight_line, draw_two_numbers
 from likely.classroom.pictures import StraightLine, TwoNumbers
 from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.evaluate.attributes.information import value_logs
+from likely.evaluate.compare import Comparison
 from likely.evaluate.curve import Curve
 from likely.evaluate.look import Look
-from likely.machinery.words import clean, percent, signed
+from likely.machinery.words import clean, number, percent, plural, signed
 from likely.models.contracts import Model
 from likely.models.posterior import Posterior
 from likely.present.charts.bars import NamedBar, bar_chart, confusion_map
 from likely.present.charts.drawing import COLOURS, Chart, standalone
-from likely.present.charts.lines import learning, reliability
+from likely.present.charts.lines import gain, learning, reliability, roc
 from likely.present.charts.planes import MOST_NODES, draw_graph, graph, landscape
+from likely.present.document import Document
 from likely.present.effects import evidence_bits, prior_of
 from likely.present.page.attributes import MOST_WORDS, asked_values, draw_number, word_bits
+from likely.present.showing import draw_comparison
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 
-OF_LOOK = ("bits", "confusion", "reliability", "plane", "graph")
+OF_LOOK = ("importance", "bits", "confusion", "calibration", "reliability", "roc", "gain", "plane", "graph")
 
 
 def plot(
@@ -31,9 +37,10 @@ def plot(
 ) -> Chart:
     """One chart, as SVG: a string that a notebook shows and that `save` writes to a file, as PNG if it is called so.
 
-    Of a look: 'bits' (what each attribute tells), 'confusion', 'reliability', 'plane' (two numbers; of a look with
-    `picture=True`), 'graph'. Of a model: 'graph', or with `attribute=` what its values say. Of a curve, a posterior of
-    one row, a ledger, two numbers (`likely.two_numbers`) or a line (`likely.straight_line`): the one chart there is.
+    Of a look: 'importance' (how far each attribute moves the answers), 'bits' (what each tells alone), 'confusion',
+    'calibration', 'roc', 'gain', 'plane' (two numbers; of a look with `picture=True`), 'graph'. Of a model:
+    'importance', 'graph', or with `attribute=` what its values say. Of a comparison, a curve, a posterior of one row, a
+    ledger, two numbers (`likely.two_numbers`) or a line (`likely.straight_line`): the one chart there is.
 
     >>> import likely
     >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "y"]}, target="play")
@@ -43,15 +50,20 @@ def plot(
     if isinstance(thing, Look):
         if attribute is not None:
             return standalone(_attribute(_model(thing), attribute))
-        return standalone(_of_look(thing, what or "bits"))
+        known = any(a["importance"] is not None for a in thing.attributes)
+        return standalone(_of_look(thing, what or ("importance" if known else "bits")))
     if isinstance(thing, Model):
         if attribute is not None:
             return standalone(_attribute(thing, attribute))
+        if what == "importance" or (what is None and thing.importance is not None):
+            return standalone(_importance(thing))
         if what in (None, "graph"):
             return standalone(_graph(thing, {}))
-        raise SettingError(f"A model has no chart {shown(what)}. Say 'graph', or attribute='NAME'.")
+        raise SettingError(f"A model has no chart {shown(what)}. Say 'importance', 'graph', or attribute='NAME'.")
     if what is not None or attribute is not None:
         raise SettingError(f"There is one chart of {_kind(thing)} only: leave {shown(what or attribute)} out.")
+    if isinstance(thing, Comparison):
+        return standalone(draw_comparison(thing))
     if isinstance(thing, Curve):
         drawn = learning(thing)
         if not drawn:
@@ -66,8 +78,8 @@ def plot(
     if isinstance(thing, StraightLine):
         return standalone(draw_straight_line(thing, size))
     raise SettingError(
-        f"{shown(thing)} cannot be drawn. Give a look, a model, a curve, a posterior, a ledger, two_numbers(…) or "
-        "straight_line(…)."
+        f"{shown(thing)} cannot be drawn. Give a look, a model, a comparison, a curve, a posterior, a ledger, "
+        "two_numbers(…) or straight_line(…)."
     )
 
 
@@ -86,9 +98,16 @@ def _of_look(record: Look, what: str) -> Chart:
         told = sorted(record.attributes, key=lambda a: -a["bits"])
         found = [NamedBar(clean(a["name"], 40), a["bits"], f"{a['bits']:.3f}") for a in told]
         return bar_chart(f"What each attribute tells about {clean(record.target, 40)} alone", "bits", found)
+    if what == "importance":
+        return _bars_of_importance(record.target, {a["name"]: a["importance"] for a in record.attributes})
     if what == "confusion":
         return confusion_map([clean(c, 40) for c in record.classes], record.confusion)
-    if what == "reliability" and record.trust.calibration and record.trust.calibration[0].bins:
+    if what in ("roc", "gain"):
+        ranking = record.trust.rankings.get(record.trust.positive)
+        if ranking is None:
+            raise SettingError("This look ranks no class: there are too many, or rows of one class only.")
+        return roc(ranking) if what == "roc" else gain(ranking)
+    if what in ("calibration", "reliability") and record.trust.calibration and record.trust.calibration[0].bins:
         return reliability(record.trust.calibration[0])
     if what == "plane":
         if record.plane is None:
@@ -97,6 +116,22 @@ def _of_look(record: Look, what: str) -> Chart:
     if what == "graph":
         return _graph(_model(record), {a["name"]: a["bits"] for a in record.attributes})
     raise SettingError(f"A look has no chart {shown(what)}. {nearest(what, OF_LOOK)}")
+
+
+def _importance(model: Model) -> Chart:
+    if model.importance is None or model.schema.target is None:
+        name = type(model.learner).__name__
+        raise SettingError(f"How far each attribute moves the answers was not measured for {name}.")
+    bits = {name: value / math.log(2) for name, value in model.importance.each.items()}
+    return _bars_of_importance(model.schema.target.name, bits)
+
+
+def _bars_of_importance(target: str, bits: Mapping[str, float | None]) -> Chart:
+    known = sorted(((name, value) for name, value in bits.items() if value is not None), key=lambda item: -item[1])
+    if not known:
+        raise SettingError("How far each attribute moves the answers was not measured. Say 'bits' for what each tells.")
+    bars = [NamedBar(clean(name, 40), value, f"{value:.2f}") for name, value in known]
+    return bar_chart(f"How far each attribute moves the answers: {clean(target, 40)}", "bits, mean over rows", bars)
 
 
 def _graph(model: Model, bits: dict[str, float]) -> Chart:
@@ -173,9 +208,25 @@ def _ledger(found: Ledger) -> Chart:
     for entry in found.ordered:
         value = found.evidence(entry)
         name = names.get(entry.kind) or (f"{entry.name} = {entry.cell}" if entry.cell else entry.name)
-        if value is None:
+        if value is None or (entry.silent and entry.state == "missing"):
             continue
         of = found.of if value >= 0 or found.against is None else found.against
         bars.append(NamedBar(clean(name, 40), value, signed(value), classes.index(of)))
     against = "the rest" if found.against is None else clean(found.against, 20)
     return bar_chart(f"Evidence for {clean(found.of, 30)} against {against}", found.unit, bars)
+
+
+# What pictures say of themselves, for notebooks and `print`: the drawing, and a sentence.
+
+
+def show_two_numbers(found: TwoNumbers) -> Document:
+    """The picture of two numbers."""
+    told = f"{clean(found.target)} by {clean(found.x)} and {clean(found.y)}: {plural(found.rows, 'row')}."
+    return Document(told, (draw_two_numbers(found), *found.notes))
+
+
+def show_straight_line(found: StraightLine) -> Document:
+    """The line with its noise."""
+    words = f"{clean(found.y)} = {number(found.constant)} {found.slope:+.4g} · {clean(found.x)}"
+    told = f"{words}, from {plural(found.rows, 'row')}; it explains {percent(found.r2)} of the variance."
+    return Document(told, (draw_straight_line(found),))

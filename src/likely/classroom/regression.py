@@ -16,6 +16,7 @@ from likely.apply.fitting import summarize_source
 from likely.errors import ColumnError, InputError, SettingError, shown
 from likely.intake.engine import sweep_sum
 from likely.intake.reading import ReadingOptions, read_arguments, with_encoding
+from likely.machinery.presented import Presented
 from likely.machinery.words import clean, finite, number, percent, plural
 from likely.models.factors.categorical import domain
 from likely.models.linear.design import Weighed, constant_notes, constant_of, outputs, weight_rows
@@ -58,8 +59,8 @@ class Weight:
     error: float
 
 
-@dataclass(frozen=True, eq=False)
-class Regression:
+@dataclass(frozen=True, eq=False, repr=False)
+class Regression(Presented):
     """target = constant + sum of weights: of numbers times the number, of levels where the row has the level.
 
     A missing number counts as its mean, with a weight of its own where training had missing cells; the weight of

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from likely.machinery.threads import listening
-from likely.machinery.words import align_columns
 
 if TYPE_CHECKING:
     from likely.present.document import Document, Part
@@ -21,6 +20,8 @@ STRONG = 0.5
 """Words of a marked text that weigh this share of the strongest have their weight beside them."""
 BAR = 20
 """Places of a bar of progress."""
+WIDEST = 100_000
+"""Places of a line in a file or pipe, which has no edge."""
 PATIENCE, REDRAWN = 0.5, 0.2
 """Seconds before a progress line appears, and between two drawings of it."""
 
@@ -42,7 +43,9 @@ def show(document: Document) -> None:
     if on_terminal():
         _rich(document)
     else:
-        write("\n".join(_plain_lines(document)))
+        from likely.present.document import to_text
+
+        write(to_text(document, WIDEST))
 
 
 def answer(as_json: bool, json: Callable[[], bytes], report: Callable[[], Document]) -> None:
@@ -56,22 +59,6 @@ def answer(as_json: bool, json: Callable[[], bytes], report: Callable[[], Docume
 def write_bytes(line: bytes) -> None:
     """A line as it is."""
     sys.stdout.buffer.write(line + b"\n")
-
-
-def _plain_lines(document: Document) -> Iterator[str]:
-    from likely.present.document import Passage, Table
-
-    yield document.headline
-    above: Part = Passage("", ())
-    for part in document.parts:
-        if isinstance(part, Table):
-            yield from ("", part.title, align_columns([part.header, *part.rows], part.right, "  "))
-        elif isinstance(part, Passage):
-            marked = "".join(f"[{text}{mark}]" if mark else text for text, mark, _ in part.stretches)
-            yield from ("", part.title, *(f"  {line}".rstrip() for line in marked.strip("\n").split("\n")))
-        elif isinstance(part, str):
-            yield from (part,) if isinstance(above, str) else ("", part)
-        above = part
 
 
 def write(words: str) -> None:
@@ -91,12 +78,15 @@ def _rich(document: Document) -> None:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    from likely.present.document import Passage, Table
+    from likely.present.charts.drawing import Chart
+    from likely.present.document import Passage, Table, fit_table
 
     console = Console(highlight=False)
     console.print(Text(document.headline, style="bold"))
     above: Part = Passage("", ())
     for part in document.parts:
+        if isinstance(part, Chart):
+            continue
         if not (isinstance(part, str) and isinstance(above, str)):
             console.print()
         above = part
@@ -104,12 +94,13 @@ def _rich(document: Document) -> None:
             console.print(Text(part, style="yellow" if part.startswith("Warning") else "dim"))
         elif isinstance(part, Table):
             console.print(Text(part.title, style="bold"))
-            drawn = RichTable(box=None, header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
-            for k, name in enumerate(part.header):
-                drawn.add_column(Text(name), justify="right" if k in part.right else "left", overflow="fold")
-            for row in part.rows:
-                drawn.add_row(*(Text(cell) for cell in row))  # Text: data is never taken for markup
-            console.print(drawn)
+            for piece in fit_table(part, console.width):
+                drawn = RichTable(box=None, header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
+                for k, name in enumerate(piece.header):
+                    drawn.add_column(Text(name), justify="right" if k in piece.right else "left", overflow="fold")
+                for row in piece.rows:
+                    drawn.add_row(*(Text(cell) for cell in row))  # Text: data is never taken for markup
+                console.print(drawn)
         elif isinstance(part, Passage):
             console.print(Text(part.title, style="bold"))
             marked = Text()

@@ -28,6 +28,7 @@ from likely.intake.reading import (
     with_encoding,
 )
 from likely.intake.schema import Draft
+from likely.machinery.presented import Presented
 from likely.models.contracts import Learner, Learning, Model, has_trait
 from likely.models.default import default_learner, field_of
 from likely.models.learning import begin, learning
@@ -66,8 +67,8 @@ class Compared:
     """How log loss, accuracy and Brier score differ from those of the first learner, on the same folds."""
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Presented):
     """Learners on the same folds, best log loss first; those that refused last."""
 
     source: str
@@ -252,8 +253,8 @@ class Counted:
     """Of two that are the same, for each level: what the model says with neither, one, and both of them."""
 
 
-@dataclass(frozen=True)
-class Repeats:
+@dataclass(frozen=True, repr=False)
+class Repeats(Presented):
     """Everything `likely repeats` shows."""
 
     source: str

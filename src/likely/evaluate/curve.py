@@ -35,6 +35,7 @@ from likely.intake.reading import (
     with_encoding,
 )
 from likely.machinery.distributions import student_bound
+from likely.machinery.presented import Presented
 from likely.models.contracts import Learner, Model
 from likely.models.default import default_learner
 from likely.models.naive.one_rule import Prior
@@ -211,8 +212,8 @@ class Point:
     """Fold by fold; folds without rows are left out."""
 
 
-@dataclass(frozen=True)
-class Curve:
+@dataclass(frozen=True, repr=False)
+class Curve(Presented):
     """Everything `likely curve` shows, without any row of the data.
 
     >>> import likely

@@ -31,6 +31,7 @@ from likely.evaluate.troubles.findings import Finding, TextFinding
 from likely.evaluate.troubles.rows import Copies, Duplicates, EqualRows, Surprise, Suspect, SuspectFinder, repeated_rows
 from likely.intake.engine import Piece
 from likely.intake.reading import GivenLearner, Reading, ReadingOptions, read_arguments, read_learner, with_encoding
+from likely.machinery.presented import Presented
 from likely.models.contracts import Learner, Model, setting_of
 from likely.models.default import default_learner
 from likely.sums import state
@@ -44,8 +45,8 @@ BLOCKS = 16
 ROWS_A_BLOCK = 10
 
 
-@dataclass(frozen=True)
-class Checkup:
+@dataclass(frozen=True, repr=False)
+class Checkup(Presented):
     """Everything `likely doctor` shows; of the rows only numbers, and the cells that speak against suspects."""
 
     source: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -43,7 +44,8 @@ from likely.intake.reading import (
     with_encoding,
 )
 from likely.intake.summarize import row_sweeper
-from likely.machinery.text_files import html_table, share_bar
+from likely.machinery.presented import Presented, framed_page, open_page
+from likely.machinery.words import clean
 from likely.models.contracts import Learner, Learning, Model, has_trait, setting_of
 from likely.models.default import default_learner
 from likely.models.learning import begin, run, start
@@ -276,7 +278,7 @@ class AttributeBits(TypedDict):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Look:
+class Look(Presented):
     """Everything `likely look` shows, without any row of the data."""
 
     source: str
@@ -333,31 +335,21 @@ class Look:
         low = self.intervals.accuracy.low
         return self.beats_guessing and low is not None and is_better(low, self.baseline.accuracy)
 
-    @property
-    def _answer(self) -> str:
-        if self.decisions is not None:
-            cost = self.decisions
-            return (
-                f"decided at a cost of {cost.mean:.4g} a row on held-out rows; always choosing {shown(cost.constant)} "
-                f"would cost {cost.constant_mean:.4g}"
-            )
-        right = f"{100 * self.scores.accuracy:.1f} % accuracy on held-out rows"
-        than = "" if self.beats_guessing else "no better than "
-        guessing = f"{100 * self.baseline.accuracy:.1f} %"
-        return f"{right}; {than}always guessing {shown(self.baselines.guess)}: {guessing}"
+    def page(self) -> str:
+        """The page that `likely look` writes, as HTML."""
+        return str(self._made("likely.present.page.writing page", self))
 
     def _repr_html_(self) -> str:
-        """How well the target is predicted and what tells most, for a notebook."""
-        most = max((a["bits"] for a in self.attributes), default=0.0) or 1.0
-        return html_table(
-            f"{self.target} in {self.source}: {self._answer}",
-            ("attribute", "", "bits", "missing"),
-            [(a["name"], share_bar(a["bits"] / most), f"{a['bits']:.4f}", f"{100 * a['missing']:.1f} %")
-             for a in self.attributes],
-            right=(2, 3),
-            bars=(1,),
-            remarks=tuple(f"Warning: {w}" for w in self.warnings[:5]),
-        )  # fmt: skip
+        """The page, in a notebook: in a frame of its own, which has nothing to do with what is around it."""
+        return framed_page(self.page(), f"A first look at {clean(self.target)}")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file, whole or not at all."""
+        state.write(path, self.page().encode())
+
+    def open(self) -> str:
+        """Show the page in a browser; the file, in a folder for temporary files, that it is read from."""
+        return open_page(self.page())
 
     def json(self) -> bytes:
         """The whole record as one flat object of JSON; the model has a file of its own, the picture is for the page."""

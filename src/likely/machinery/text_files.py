@@ -1,17 +1,16 @@
-"""Pages of TOML, names of files made of any text, and small tables as HTML."""
+"""Pages of TOML, and names of files made of any text."""
 
 from __future__ import annotations
 
 import json
 import os
 import tomllib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
 from likely.errors import InputError, shown
-from likely.machinery.words import escape_text
 
 # Pages of TOML: read from a file, or refused with a sentence; names as TOML spells them. Knows no contents.
 
@@ -98,45 +97,3 @@ def safe_file_name(text: str, otherwise: str) -> str:
         root = root[:-1]
     device = root.upper().partition(".")[0] in DEVICES
     return f"{root or otherwise}{'_' if device else ''}{suffix}"
-
-
-# Small tables as HTML, for notebooks: everything from data is escaped. Knows words and numbers, nothing of models.
-
-MOST_LINES = 20
-
-
-def share_bar(value: float) -> str:
-    """A share from 0 to 1 as a bar that needs no style."""
-    return f'<progress max="1" value="{min(max(value, 0.0), 1.0):.4f}"></progress>'
-
-
-def html_table(
-    title: str,
-    header: Sequence[str],
-    lines: Iterable[Sequence[str]],
-    *,
-    right: Collection[int] = (),
-    bars: Collection[int] = (),
-    remarks: Sequence[str] = (),
-) -> str:
-    """A small table with a title above and remarks below. Cells of the columns `bars` are HTML of ours (`share`).
-
-    >>> html_table("t", ("a",), [("<",)])
-    '<div class="likely"><p><strong>t</strong></p><table><thead><tr><th>a</th></tr></thead><tbody>...&lt;...</div>'
-    """
-    rows = list(lines)
-
-    def word_of(text: str) -> str:
-        return escape_text(text, 60) if text else ""
-
-    def cell(k: int, word: str) -> str:
-        side = ' align="right"' if k in right else ""
-        return f"<td{side}>{word if k in bars else word_of(word)}</td>"
-
-    head = "".join(f"<th>{word_of(h)}</th>" for h in header)
-    body = "".join(f"<tr>{''.join(cell(k, w) for k, w in enumerate(line))}</tr>" for line in rows[:MOST_LINES])
-    below = [*remarks, *([f"{len(rows) - MOST_LINES} more."] if len(rows) > MOST_LINES else [])]
-    return (
-        f'<div class="likely"><p><strong>{escape_text(title, 200)}</strong></p><table><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table>{''.join(f'<p>{escape_text(r, 300)}</p>' for r in below)}</div>"
-    )

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from likely.errors import ColumnError, InputError, nearest, shown
-from likely.machinery.text_files import html_table, share_bar
+from likely.machinery.presented import Presented
 from likely.machinery.threads import in_order
 from likely.models.factors.categorical import domain
 from likely.models.loss import Loss
@@ -55,7 +55,7 @@ _READERS: WeakKeyDictionary[Answers, RowReader] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Answers(ABC):
+class Answers(Presented, ABC):
     """What follows from the scores of any model (`contracts.Model`): posterior, prediction, density, file."""
 
     learner: object
@@ -313,40 +313,8 @@ class Answers(ABC):
         """What a file of this model holds."""
         return state.dump(self.tree())
 
-    def _repr_html_(self) -> str:
-        """The classes and their weight, for a notebook."""
-        weights = self.summary.total.floats()
-        whole = float(weights.sum()) or 1.0
-        lines = [(c, share_bar(w / whole), f"{w:,.6g}", f"{100 * w / whole:.1f} %")
-                 for c, w in zip(self.classes, weights.tolist(), strict=True)]  # fmt: skip
-        target = "a density" if self.schema.target is None else self.schema.target.name
-        kinds = ", ".join(shown(c.name, 30) for c in self.schema.attributes[:12])
-        more = len(self.schema.attributes) - 12
-        return html_table(
-            f"{target} by {type(self.learner).__name__}, from {self.summary.rows:,} rows",
-            ("class", "", "weight", "share"),
-            lines,
-            right=(2, 3),
-            bars=(1,),
-            remarks=(f"Attributes: {kinds}{f' and {more} more' if more > 0 else ''}.", *self.remarks[:3]),
-        )
-
     def __repr__(self) -> str:
         return f"<Model by {type(self.learner).__name__} from {self.summary!r}>"
-
-    def __str__(self) -> str:
-        """What it predicts, from what, and what is to be said of it: a few lines."""
-        target = "A density" if self.schema.target is None else f"{shown(self.schema.target.name)}"
-        names = [c.name for c in self.schema.attributes]
-        some = ", ".join(shown(name, 30) for name in names[:8]) + (f" and {len(names) - 8} more" if names[8:] else "")
-        classes = ", ".join(shown(c, 30) for c in self.classes[:8]) + ("…" if self.classes[8:] else "")
-        lines = [
-            f"{target} by {type(self.learner).__name__}, from {self.summary.rows:,} rows.",
-            f"Classes: {classes}." if self.schema.target is not None else "",
-            f"Attributes: {some}." if names else "",
-            *(note if len(note) <= 300 else f"{note[:299]}…" for note in self.remarks[:3]),
-        ]
-        return "\n".join(filter(None, lines))
 
 
 def answer_row(model: Answers, row: object) -> RowPosterior | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from likely.errors import ColumnError, nearest, shown
-from likely.machinery.text_files import html_table, share_bar
+from likely.machinery.presented import Presented
 from likely.models import kernels
 from likely.table.formats.memory import FrameKind, to_frame
 from likely.table.labels import label
@@ -31,8 +31,8 @@ def first_best(scores: Matrix) -> NDArray[np.intp]:
     return np.asarray((scores >= scores.max(axis=1, keepdims=True) - kernels.TIE).argmax(axis=1), np.intp)
 
 
-@dataclass(frozen=True)
-class Posterior:
+@dataclass(frozen=True, repr=False)
+class Posterior(Presented):
     """P(class | row) as a matrix (rows, classes). A row that is impossible under every class is all zero.
 
     >>> p = Posterior.of(("no", "yes"), np.log([[0.2, 0.6]]))
@@ -103,21 +103,6 @@ class Posterior:
         names: list[str | None] = [*self.classes, None]
         found = [names[c] for c in self.codes]
         return found[0] if self.one else found
-
-    def _repr_html_(self) -> str:
-        """The probability of each class, for a notebook; of a table, those of its first rows."""
-        if self.one:
-            order = np.argsort(-self.matrix[0], kind="stable").tolist()
-            lines = [(self.classes[k], share_bar(p := float(self.matrix[0, k])), f"{p:.4g}") for k in order]
-            best = f"cannot be classified: {why_undecided(self.proper)}" if self.undefined[0] else f"{self.best}"
-            told = () if self.proper else ("These are scores, not probabilities.",)
-            return html_table(best, ("class", "", "P(class)"), lines, right=(2,), bars=(1,), remarks=told)
-        shown_classes = self.classes[:8]
-        rows = zip(self.codes.tolist(), self.matrix[:, : len(shown_classes)].tolist(), strict=True)
-        names = [*self.classes, "–"]
-        lines = [(f"{k}", names[c], *(f"{p:.4g}" for p in row)) for k, (c, row) in enumerate(rows, 1)]
-        header = ("row", "class", *shown_classes)
-        return html_table(f"{len(self):,} rows", header, lines, right=range(2, len(header)))
 
     def frame(self) -> Any:
         """Prediction and probabilities, p(class), of every row, in the kind of frame that the rows came in, with its

@@ -1,4 +1,4 @@
-"""What is shown of a result, before it is printed or drawn: one tree, and two of its faces, Markdown and JSON.
+"""What is shown of a result, before it is printed or drawn: one tree, and four faces: text, HTML, Markdown, JSON.
 
 The kinds of the tree are sentences (plain words), tables, charts, marked texts and documents within documents. Terminal
 (cli/terminal.py) and page (page/templates/page.html) fold over the same kinds.
@@ -7,14 +7,15 @@ The kinds of the tree are sentences (plain words), tables, charts, marked texts 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import shutil
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TypeAlias
 
-from likely.machinery.words import Figure, finite, tie
+from likely.machinery.words import Figure, align_columns, cut, escape_text, finite, tie, width
 from likely.present.charts.bars import bar
-from likely.present.charts.drawing import Chart
+from likely.present.charts.drawing import Chart, cut_middle, standalone
 from likely.sums import state
 
 
@@ -63,6 +64,8 @@ class Table:
     """By which scripts of a page find it."""
     label: str = ""
     """What it is called on a page where it has no title."""
+    spare: tuple[str | tuple[str, ...], ...] = ()
+    """The columns that a narrow terminal leaves out, by their names, least needed first; those of a tuple at once."""
 
     def first(self, rows: int) -> Table:
         """The same with no more rows than these."""
@@ -73,6 +76,12 @@ class Table:
         rows = tuple((*row, cell) for row, cell in zip(self.rows, cells, strict=True))
         right = self.right | {len(self.header)} if number else self.right
         return replace(self, header=(*self.header, name), rows=rows, right=right)
+
+    def keep(self, places: Sequence[int]) -> Table:
+        """The same with these columns only."""
+        rows = tuple(tuple(row[k] for k in places) for row in self.rows)
+        right = frozenset(new for new, old in enumerate(places) if old in self.right)
+        return replace(self, header=tuple(self.header[k] for k in places), rows=rows, right=right)
 
 
 def numbers_from(start: int, width: int) -> frozenset[int]:
@@ -114,6 +123,162 @@ class Document:
 
 Part: TypeAlias = str | Table | Passage | Document
 """A sentence, a `Chart` (SVG), a table, a marked text, or a document of its own."""
+
+
+# As text, for a terminal and `print`: in so many places, columns that are least needed are left out, then long words
+# are cut in their middle; what is still too wide goes on below.
+
+NARROWEST, GAP, INDENT = 12, 2, 2
+"""Places that words are not cut below, between columns and before the first."""
+
+
+def to_text(document: Document, places: int | None = None) -> str:
+    """A document as lines; charts are left out. Tables take no more `places` than there are, or than a terminal has."""
+    return "\n".join(_lines(document, places or shutil.get_terminal_size((100, 24)).columns))
+
+
+def to_headline(document: Document) -> str:
+    """The first line of a document."""
+    return document.headline.partition("\n")[0]
+
+
+def _lines(document: Document, places: int) -> Iterator[str]:
+    yield document.headline
+    above: Part = Passage("", ())
+    for part in document.parts:
+        if isinstance(part, Chart):
+            continue
+        if isinstance(part, Table):
+            yield from ("", *((part.title,) if part.title else ()))
+            for piece in fit_table(part, places - INDENT):
+                yield align_columns([piece.header, *piece.rows], piece.right, " " * INDENT)
+        elif isinstance(part, Passage):
+            marked = "".join(f"[{text}{mark}]" if mark else text for text, mark, _ in part.stretches)
+            yield from ("", part.title, *(f"  {line}".rstrip() for line in marked.strip("\n").split("\n")))
+        elif isinstance(part, Document):
+            yield from ("", *_lines(part, places))
+        else:
+            yield from (part,) if isinstance(above, str) else ("", part)
+        above = part
+
+
+def fit_table(table: Table, places: int) -> list[Table]:
+    """A table in so many places; as several, one below the other, where even that is too wide for one.
+
+    >>> long = Table("", ("name", "n", "error"), (("a" * 30, "1", "0.5"),), frozenset({1, 2}), spare=("error",))
+    >>> [(t.header, t.rows) for t in fit_table(long, 20)]
+    [(('name', 'n'), (('aaaaaaaaaa…aaaaaa', '1'),))]
+    """
+    for names in table.spare:
+        if sum(_widths(table)) <= places:
+            return [table]
+        left_out = (names,) if isinstance(names, str) else names
+        table = table.keep([k for k, head in enumerate(table.header) if head not in left_out])
+    table = _cut_words(table, places)
+    widths = _widths(table)
+    if sum(widths) <= places or len(widths) < 3:
+        return [table]
+    out, kept = [], [0]
+    for k in range(1, len(widths)):
+        if len(kept) > 1 and sum(widths[j] for j in (*kept, k)) > places:
+            out.append(table.keep(kept))
+            kept = [0]
+        kept.append(k)
+    return [*out, table.keep(kept)]
+
+
+def _widths(table: Table) -> list[int]:
+    """What each column takes, with the gap before it."""
+    columns = zip(*(table.header, *table.rows), strict=True)
+    return [max(map(width, cells)) + (GAP if k else 0) for k, cells in enumerate(columns)]
+
+
+def _cut_words(table: Table, places: int) -> Table:
+    """The same with the longest words cut, a column of words after the other, as far as that is needed."""
+    words = [k for k in range(len(table.header)) if k not in table.right]
+    rows = [table.header, *table.rows]
+    while (over := sum(widths := _widths(table)) - places) > 0:
+        longest = max(words, key=lambda k: widths[k], default=0)
+        taken = widths[longest] - (GAP if longest else 0)
+        if not words or taken <= NARROWEST:
+            break
+        others = [widths[k] - (GAP if k else 0) for k in words if k != longest]
+        room = max(NARROWEST, taken - over, min(taken - 1, max(others, default=0)))
+        rows = [tuple(_cut(c, room, taken) if k == longest else c for k, c in enumerate(row)) for row in rows]
+        table = replace(table, header=rows[0], rows=tuple(rows[1:]))
+    return table
+
+
+def _cut(cell: str, most: int, longest: int) -> str:
+    """A cell in `most` places of so many that the longest takes: of bars the lengths, of words the middles."""
+    if set(cell) == {"▇"}:
+        return cell[: max(1, round(most * len(cell) / longest))]
+    found, room = cell, most
+    while cell and width(found) > most and " " in cell:  # names differ at their ends, sentences say most at first
+        found, room = cut(cell, room), room - 1
+    while cell and width(found) > most:
+        found, room = cut_middle(cell, room), room - 1
+    return found
+
+
+# As HTML, for a notebook: tables that take its own style, charts that bring theirs. Everything from data is escaped.
+
+NOTEBOOK_STYLE = (
+    ".likely table td,.likely table th{text-align:left;padding:1px .7em 1px 0;vertical-align:top}"
+    ".likely table .n{text-align:right;white-space:nowrap}"
+    ".likely .bar{width:9em;height:10px}.likely .bar rect{height:10px;fill:#14858f}"
+    ".likely mark{color:inherit;background:none;border-bottom:2px solid #14858f}"
+    ".likely mark.no{border-color:#c8552c}.likely p.w{font-weight:bold}"
+)
+
+
+def to_html(document: Document) -> str:
+    """A document as HTML that stands in a page of others."""
+    return f'<div class="likely"><style>{NOTEBOOK_STYLE}</style>{"".join(_elements(document))}</div>'
+
+
+def _elements(document: Document) -> Iterator[str]:
+    first, *rest = document.headline.split("\n")
+    yield f"<p><strong>{escape_text(first, 1000)}</strong>{''.join(f'<br>{escape_text(r, 1000)}' for r in rest)}</p>"
+    for part in document.parts:
+        if isinstance(part, Chart):
+            yield f"<div>{part if 'xmlns=' in part[:60] else standalone(part)}</div>"
+        elif isinstance(part, Table):
+            title = f"<p><strong>{escape_text(part.title, 1000)}</strong></p>" if part.title else ""
+            yield f"{title}<table>{_html_rows(part)}</table>"
+        elif isinstance(part, Passage):
+            yield f"<p><strong>{escape_text(part.title, 1000)}</strong></p><p>{_html_passage(part)}</p>"
+        elif isinstance(part, Document):
+            yield from _elements(part)
+        else:
+            warns = ' class="w"' if part.startswith("Warning") else ""
+            yield f"<p{warns}>{escape_text(part, 2000)}</p>"
+
+
+def _html_rows(table: Table) -> str:
+    def row(cells: tuple[str, ...], tag: str) -> str:
+        sides = (' class="n"' if k in table.right else "" for k in range(len(cells)))
+        return "".join(f"<{tag}{side}>{_html_cell(cell)}</{tag}>" for cell, side in zip(cells, sides, strict=True))
+
+    body = "".join(f"<tr>{row(cells, 'td')}</tr>" for cells in table.rows)
+    return f"<thead><tr>{row(table.header, 'th')}</tr></thead><tbody>{body}</tbody>"
+
+
+def _html_cell(cell: str) -> str:
+    if not cell:
+        return ""
+    if set(cell) == {"▇"}:  # of a ledger too: a bar is drawn, not written
+        return f'<svg class="bar" style="width:{len(cell) / 2:g}em" aria-hidden="true"><rect width="100%"/></svg>'
+    return escape_text(cell, 400)
+
+
+def _html_passage(passage: Passage) -> str:
+    out = []
+    for words, mark, strength in passage.stretches:
+        told = escape_text(words, 4000) if words else ""
+        side = ' class="no"' if strength < 0 else ""
+        out.append(f"<mark{side}>{told}<sup>{escape_text(mark)}</sup></mark>" if mark else told)
+    return "".join(out)
 
 
 # As Markdown (GitHub's, which has tables). Words of any origin are escaped, so that none is taken for markup.

@@ -15,6 +15,7 @@ import numpy as np
 
 from likely.errors import ColumnError, NotLearned, SchemaMismatch, shown
 from likely.machinery.arrays import Ints
+from likely.machinery.presented import Presented
 from likely.sums import state
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import (
@@ -65,7 +66,7 @@ def statistic_for(column: Column) -> ColumnStatistic:
     return Counts() if column.kind == "nominal" else Numbers()
 
 
-class Summary:
+class Summary(Presented):
     """Sums over rows. `a + b` merges, `a - b` unlearns, `==` compares; all to the last bit.
 
     `classes` are the values of the target, in schema order once canonical; `total` is what each weighs.

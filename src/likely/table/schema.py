@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from likely.errors import ColumnError, SchemaMismatch, nearest, shown
+from likely.machinery.presented import Presented
 from likely.table.words import Tokens
 
 Kind = Literal["nominal", "number", "date", "text", "identifier", "constant", "ignored"]
@@ -164,8 +165,8 @@ class Column:
         return self.reason.why == "empty"
 
 
-@dataclass(frozen=True, slots=True)
-class Schema:
+@dataclass(frozen=True, slots=True, repr=False)
+class Schema(Presented):
     """The columns of a table in order, and the cells that mean "missing".
 
     >>> import likely

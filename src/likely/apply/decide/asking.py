@@ -16,6 +16,7 @@ from likely.apply.decide.decider import Costs, Decision, decider, make_decision
 from likely.apply.decide.missing import integrals, is_missing, panels, starts_of, turns
 from likely.apply.decide.priors import NewPrior, describer_sentence
 from likely.errors import SettingError, shown
+from likely.machinery.presented import Presented
 from likely.models.contracts import Model, setting_of
 from likely.models.loss import Loss
 from likely.models.posterior import Matrix, Posterior
@@ -46,8 +47,8 @@ class Question:
     """How far `drop` may be off, where it was integrated."""
 
 
-@dataclass(frozen=True)
-class Questions:
+@dataclass(frozen=True, repr=False)
+class Questions(Presented):
     """The decision as things stand, and the missing attributes, those worth most first."""
 
     now: Decision

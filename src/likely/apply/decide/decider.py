@@ -15,6 +15,7 @@ from likely.apply.decide.missing import HOW_AVERAGED, by_missing, unaveraged
 from likely.apply.decide.priors import NewPrior, prior_of, with_prior
 from likely.errors import SettingError, nearest, shown
 from likely.intake.reading import Reading
+from likely.machinery.presented import Presented
 from likely.machinery.threads import in_order
 from likely.models.contracts import Model
 from likely.models.kernels import TIE
@@ -67,8 +68,8 @@ class Costs:
         return out
 
 
-@dataclass(frozen=True)
-class Decision:
+@dataclass(frozen=True, repr=False)
+class Decision(Presented):
     """The action of least expected loss for each row, what each action is expected to cost, and by how much it wins.
 
     >>> p = Posterior.of(("cancer", "healthy"), np.log([[0.00784, 0.02976]]))

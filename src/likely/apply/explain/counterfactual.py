@@ -26,6 +26,7 @@ from likely.apply.explain.changes import (
 from likely.apply.explain.ledger import clean
 from likely.apply.explain.row import QueryRow, read_row
 from likely.errors import ColumnError, SettingError, nearest, shown
+from likely.machinery.presented import Presented
 from likely.models.contracts import Model
 from likely.models.loss import Loss
 from likely.models.posterior import Posterior
@@ -200,8 +201,8 @@ class ValueChange:
     after: str
 
 
-@dataclass(frozen=True)
-class Counterfactual:
+@dataclass(frozen=True, repr=False)
+class Counterfactual(Presented):
     """What would have to be other than it is. `changes` are the fewest; empty where none were found.
 
     >>> import likely
@@ -228,9 +229,6 @@ class Counterfactual:
     remarks: tuple[str, ...] = ()
     wordless: tuple[WordRemoval, ...] = ()
     """Texts without some of their words would do it too."""
-
-    def __str__(self) -> str:
-        return "\n".join([self.headline, *(f"  {line}" for line in self.lines), *self.remarks])
 
     @property
     def headline(self) -> str:

@@ -13,8 +13,7 @@ import numpy as np
 from likely.apply.explain.pieces import AVERAGED, Kind, Span
 from likely.apply.explain.row import State
 from likely.errors import shown
-from likely.machinery.text_files import html_table
-from likely.machinery.words import align_columns
+from likely.machinery.presented import Presented
 from likely.models.working.records import Working
 
 if TYPE_CHECKING:
@@ -195,8 +194,8 @@ def _nothing() -> None:
     """The working where there is none."""
 
 
-@dataclass(frozen=True)
-class Ledger:
+@dataclass(frozen=True, repr=False)
+class Ledger(Presented):
     """The evidence of one answer, by which the odds of one class against another (or the rest) come about.
 
     >>> import likely
@@ -254,22 +253,6 @@ class Ledger:
     def evidence(self, entry: Entry) -> float | None:
         """What an entry adds, in the unit of the ledger; a factor of the odds where that is 'odds'."""
         return None if entry.log_ratio is None else in_unit(entry.log_ratio, self.unit)
-
-    def __str__(self) -> str:
-        return write_ledger(self)
-
-    def _repr_html_(self) -> str:
-        """The ledger, for a notebook."""
-        first, *_ = str(self).splitlines() or [""]
-        lines = []
-        for e in self.ordered:
-            found = self.evidence(e)
-            value = f"{e.name} = {e.cell}" if e.cell else e.name
-            name = "before any value" if e.kind == "prior" else e.words or value
-            lines.append((name, "–" if found is None else f"{found:+.3g}", sentence(self, e)))
-        against = "the rest" if self.against is None else self.against
-        header = (f"evidence for {self.of} against {against}", self.unit, "")
-        return html_table(first, header, lines, right=(1,), remarks=self.remarks)
 
     def to_dict(self) -> dict[str, object]:
         """Everything as plain values, for JSON; what is infinite or has no value is None."""
@@ -493,8 +476,3 @@ def remarks(ledger: Ledger, everything: bool = False) -> tuple[str, ...]:
         how = "averaged over what they may be, given the known" if averaged else "left out"
         out.insert(0, f"Unknown, so {how}: {listed}{more}.")
     return tuple(out)
-
-
-def write_ledger(ledger: Ledger) -> str:
-    """The whole ledger as text."""
-    return "\n".join([headline(ledger), align_columns(lines(ledger), RIGHT, "  "), *remarks(ledger)])

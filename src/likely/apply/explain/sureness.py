@@ -14,6 +14,7 @@ import numpy as np
 
 from likely.apply.explain.doubt import HALF, Behind, doubt_of, log_gamma, variance
 from likely.errors import ColumnError, SettingError, nearest, shown
+from likely.machinery.presented import Presented
 from likely.models.contracts import Model
 from likely.models.posterior import Matrix, Posterior
 from likely.table.batch import Batch, Codes
@@ -59,8 +60,8 @@ class Thinnest:
         return f"{cases} like this ({what} in {within})"
 
 
-@dataclass(frozen=True)
-class Sureness:
+@dataclass(frozen=True, repr=False)
+class Sureness(Presented):
     """The probability of each class for each row, with an interval, (rows, classes). NaN where a row cannot be judged.
 
     >>> import likely

@@ -12,6 +12,7 @@ from likely.errors import InputError, LikelyError, SettingError, shown
 from likely.evaluate.attributes.information import documents, rows_a_weight, tables
 from likely.evaluate.attributes.redundancy import holm, repetition
 from likely.machinery.distributions import chi_square_tail
+from likely.machinery.presented import Presented
 from likely.models.contracts import Model
 from likely.models.factors.normal import root_of
 from likely.sums import state
@@ -294,8 +295,8 @@ class Change:
     gone_levels: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Changes:
+@dataclass(frozen=True, repr=False)
+class Changes(Presented):
     """Everything that `likely diff` says of two models' sums. Holds no rows."""
 
     rows_before: int

@@ -13,6 +13,7 @@ from likely.errors import ColumnError, InputError, SettingError, nearest, shown
 from likely.evaluate.drift.changes import CHANCE, Amount, Changes, amounts, changes
 from likely.intake.options import FILE, WORKING, options_about
 from likely.intake.reading import Reading, ReadingOptions, open_table
+from likely.machinery.presented import Presented
 from likely.machinery.text_files import read_toml_text
 from likely.models.contracts import Model
 from likely.sums import state
@@ -34,8 +35,8 @@ class Retyped:
     """What its cells look like now."""
 
 
-@dataclass(frozen=True)
-class Drift:
+@dataclass(frozen=True, repr=False)
+class Drift(Presented):
     """Everything `likely diff` says of two tables. Holds no rows."""
 
     one: str
@@ -223,8 +224,8 @@ def _read_as(one: Column, two: Column, reread: bool) -> Column | None:
 # Two files of models or specs beside each other: what they assume differently, and what changed in their rows.
 
 
-@dataclass(frozen=True)
-class Difference:
+@dataclass(frozen=True, repr=False)
+class Difference(Presented):
     """What `likely diff` found."""
 
     assumptions: tuple[tuple[str, str, str], ...] | None

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.evaluate.scores.intervals import Measure
 from likely.machinery.arrays import Floats
 from likely.machinery.words import escape_text, number, percent, signed
 from likely.models.contracts import Factor
 from likely.models.shapes import Column
-from likely.present.charts.drawing import Chart, ChartAxis, at, colour, cut_middle, line, svg, text
+from likely.present.charts.drawing import Chart, ChartAxis, at, colour, cut_middle, line, svg, text, ticks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 MOST = 40
 GREY = ("many", "other")
-LEFT, WIDTH, STEP = 150.0, 250.0, 22.0
+WIDTH, STEP, LETTER = 250.0, 22.0, 7.1
+"""Of a chart of lines: its axis, a line, and a letter of its words, in the mean."""
 
 
 def bar(share: float, kind: str = "accent", label: str = "") -> Chart:
@@ -100,34 +102,80 @@ def bar_chart(title: str, unit: str, found: Sequence[NamedBar], shares: bool = F
     if shares:
         high = max(high, 1.0)
     axis = ChartAxis(low, high, unit, "percent" if shares else "number")
-    top, bottom = 46.0, 46.0 + STEP * len(shown)
-
-    def across(value: float) -> float:
-        return LEFT + (min(max(value, low), high) - low) / (high - low) * WIDTH
-
-    body = [text(0, 14, title, "title", most=70), text(LEFT, 34, unit, "name")]
-    for step in axis.steps(5):
-        body.append(line(across(step), top, across(step), bottom, "grid"))
-        body.append(text(across(step), bottom + 15, axis.word(step), "tick", "middle"))
+    lines = NamedLines(axis, [(row.name, row.words) for row in shown])
+    body = []
     for k, row in enumerate(shown):
-        y = top + STEP * k
-        start, end = sorted((across(0.0), across(row.value)))
+        start, end = sorted((lines.across(0.0), lines.across(row.value)))
         kind = "accent" if row.of is None else f"{colour(row.of)} fill"
-        body.append(text(LEFT - 8, y + 15, row.name, "", "end", 22))
-        body.append(
-            f'<rect class="{kind}" x="{at(start)}" y="{at(y + 5)}" width="{at(max(end - start, 0.5))}" height="12"/>'
-        )
-        body.append(text(LEFT + WIDTH + 8, y + 15, row.words, "tick"))
-    body.append(line(across(0.0), top, across(0.0), bottom, "axis"))
-    if len(found) > MOST:
-        body.append(text(0, bottom + 34, f"{len(found) - MOST} more are not shown", "tick"))
-    return svg(480, bottom + (42 if len(found) > MOST else 22), f"{title}: {unit}", "".join(body), "rows")
+        place = f'x="{at(start)}" y="{at(lines.middle(k) - 6)}" width="{at(max(end - start, 0.5))}" height="12"'
+        body.append(f'<rect class="{kind}" {place}/>')
+    return lines.drawn(title, [*body, lines.rule(0.0)], len(found) - len(shown))
+
+
+def interval_chart(title: str, unit: str, found: Sequence[tuple[str, Measure]], shares: bool = False) -> Chart:
+    """A dot for each value with a line for its interval, one below the other over one axis."""
+    shown = [(name, m) for name, m in found if m.value is not None][:MOST]
+    ends = [v for _, m in shown for v in (m.value, m.low, m.high) if v is not None] or [0.0]
+    steps = ticks(min(ends), max(ends), 0.0, 1.0 if shares else None)
+    axis = ChartAxis(min(*ends, *steps), max(*ends, *steps), unit, "percent" if shares else "number")
+    words = [percent(m.value or 0.0) if shares else number(m.value or 0.0) for _, m in shown]
+    lines = NamedLines(axis, [(name, told) for (name, _), told in zip(shown, words, strict=True)])
+    body = []
+    for k, (_, m) in enumerate(shown):
+        y = lines.middle(k)
+        if m.low is not None and m.high is not None:
+            body.append(line(lines.across(m.low), y, lines.across(m.high), y, "whisker"))
+        body.append(f'<circle class="accent" cx="{at(lines.across(m.value or 0.0))}" cy="{at(y)}" r="4"/>')
+    return lines.drawn(title, body, len(found) - len(shown))
+
+
+@dataclass(frozen=True)
+class NamedLines:
+    """Lines one below the other over one axis, each with a name before it and words behind it, none of them clipped."""
+
+    axis: ChartAxis
+    named: Sequence[tuple[str, str]]
+    top: float = 46.0
+
+    @property
+    def left(self) -> float:
+        return max(80.0, 12 + LETTER * max((len(cut_middle(name, LONGEST)) for name, _ in self.named), default=1))
+
+    def across(self, value: float) -> float:
+        low, high = self.axis.low, self.axis.high
+        return self.left + (min(max(value, low), high) - low) / ((high - low) or 1.0) * WIDTH
+
+    def middle(self, k: int) -> float:
+        return self.top + STEP * (k + 0.5)
+
+    def rule(self, value: float) -> str:
+        """The axis, upright."""
+        x = self.across(value)
+        return line(x, self.top, x, self.top + STEP * len(self.named), "axis")
+
+    def drawn(self, title: str, body: Sequence[str], more: int) -> Chart:
+        """The whole drawing; `more` lines had no room."""
+        bottom, unit = self.top + STEP * len(self.named), self.axis.name
+        out = [text(0, 14, title, "title", most=90), text(self.left, 34, unit, "name")]
+        for step in self.axis.steps(5):
+            out.append(line(self.across(step), self.top, self.across(step), bottom, "grid"))
+            out.append(text(self.across(step), bottom + 15, self.axis.word(step), "tick", "middle"))
+        out += body
+        for k, (name, words) in enumerate(self.named):
+            out.append(text(self.left - 8, self.middle(k) + 4, cut_middle(name, LONGEST), "", "end"))
+            out.append(text(self.left + WIDTH + 8, self.middle(k) + 4, words, "tick"))
+        if more:
+            out.append(text(0, bottom + 34, f"{more} more are not shown", "tick"))
+        behind = LETTER * max((len(words) for _, words in self.named), default=1) + 12
+        above = max(LETTER * len(title[:90]) + 8, self.left + LETTER * len(unit))
+        wide = max(self.left + WIDTH + max(behind, 24.0), above)
+        return svg(wide, bottom + (42 if more else 22), f"{title}: {unit}", "".join(out), "rows")
 
 
 # The confusion matrix as a map of shades, for any number of classes. Knows counts and words.
 
-MOST_CLASSES, MOST_TITLED, LONGEST = 80, 50, 34
-"""Classes that are drawn; up to how many a pointer shows counts; letters of a name."""
+MOST_CLASSES, MOST_TITLED, LONGEST, LEAST_NUMBERED = 80, 50, 34, 34
+"""Classes that are drawn; up to how many a pointer shows counts; letters of a name; a place that a number fits into."""
 SHADES = 8
 
 
@@ -148,12 +196,12 @@ def confusion_map(names: Sequence[str], table: Sequence[Sequence[float]]) -> Cha
     shown = [cut_middle(name, LONGEST) for name in names[:count]]
     room = 6.1 * max(map(len, shown), default=1)
     every = max(1, -(-11 // int(size)))
-    left, top = room + 12, 26 + (room * 0.82 if count > 2 else 14)
-    wide = size * count
+    left, top = max(room + 12, 92.0), 34 + max(room * 0.82, 14)
+    wide, numbered = size * count, size >= LEAST_NUMBERED
     body = [
         f'<rect class="sheet" x="{at(left)}" y="{at(top)}" width="{at(wide)}" height="{at(wide)}"/>',
-        text(0, 12, "predicted class →", "name"),
-        text(0, top - 6, "true class ↓", "name"),
+        text(left, 12, "predicted class →", "name"),
+        text(0, top + wide + 18, "↑ true class", "name"),
     ]
     for i, row in enumerate(shares.tolist()):
         for j, share in enumerate(row):
@@ -163,6 +211,12 @@ def confusion_map(names: Sequence[str], table: Sequence[Sequence[float]]) -> Cha
                 title = f"<title>{escape_text(told)}</title>" if count <= MOST_TITLED else ""
                 place = f'x="{at(left + size * j)}" y="{at(top + size * i)}" width="{at(size)}" height="{at(size)}"'
                 body.append(f'<rect class="{kind} shade{max(1, round(SHADES * share))}" {place}>{title}</rect>')
+            if numbered and table[i][j]:
+                middle = left + size * (j + 0.5)
+                told = number(table[i][j], 3 if size < 44 else 4)
+                body.append(
+                    text(middle, top + size * (i + 0.5) + 4, told, "tick on" if share > 0.5 else "tick", "middle")
+                )
     steps = "".join(
         f"M{at(left + size * k)} {at(top + size * k)}h{at(size)}v{at(size)}h-{at(size)}z" for k in range(count)
     )
@@ -174,7 +228,7 @@ def confusion_map(names: Sequence[str], table: Sequence[Sequence[float]]) -> Cha
         turn = f'transform="rotate(-55 {x} {y})"'
         body.append(f'<text class="tick" x="{x}" y="{y}" {turn}>{escape_text(shown[k])}</text>')
     label = f"Confusion of {count} classes: each line is a true class, each column the class predicted"
-    return svg(left + wide + 0.62 * room, top + wide + 6, label, "".join(body), "confusion-map")
+    return svg(left + wide + max(0.62 * room, 24.0), top + wide + 26, label, "".join(body), "confusion-map")
 
 
 # Drawings as small as words: how the values of an attribute are spread over the classes. Knows counts, no records.

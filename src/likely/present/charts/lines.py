@@ -58,6 +58,13 @@ def roc(found: Ranking) -> Chart:
     return _square(found.roc.points, "false positive rate", f"recall of {of}", "ROC curve", diagonal=True)
 
 
+def gain(found: Ranking) -> Chart:
+    """How many of the class looked for are among the highest-ranked rows, from none of them to all."""
+    of, share = clean(found.roc.of, 40), found.precision_recall.prevalence
+    points = [(share * recall + (1 - share) * others, recall) for others, recall in found.roc.points]
+    return _square(points, "share of all rows, highest ranked first", f"recall of {of}", "Gain", diagonal=True)
+
+
 def precision_recall(found: Ranking) -> Chart:
     """How many of those named are right, against how many are found."""
     of, curve = clean(found.roc.of, 40), found.precision_recall
@@ -129,7 +136,8 @@ def _learning(found: Curve, name: str, title: str, unit: str, trend: Trend, shar
     body.append(path([place(r, m.value or 0.0) for r, m in dots], "accent-line"))
     if ahead:
         body.append(path([place(r, m.value or 0.0) for r, m in (dots[-1], *ahead)], "expected"))
-        body.append(text(*place(ahead[-1][0], ahead[-1][1].value or 0.0), "expected", "tick inside", "end"))
+        x, y = place(ahead[-1][0], ahead[-1][1].value or 0.0)
+        body.append(text(x, y - 9, "expected", "tick inside", "end"))
     for kind, each in (("accent", dots), ("ahead", ahead)):
         for rows, m in each:
             x, y = place(rows, m.value or 0.0)

@@ -169,7 +169,7 @@ def _attributes(record: Drift, both: list[tuple[Change, Amount]]) -> Table:
         for change, amount in both
     )  # fmt: skip
     header = ("attribute", "bits", "rows moved", "by chance", *(("given the class",) if known else ()), "how")
-    return Table("Attributes", header, rows, frozenset({1, 2}))
+    return Table("Attributes", header, rows, frozenset({1, 2}), spare=("given the class", "by chance"))
 
 
 def _how(record: Drift, change: Change, amount: Amount) -> str:

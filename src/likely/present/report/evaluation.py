@@ -25,7 +25,7 @@ MOST_EXAMPLES = 5
 
 
 def present_checkup(record: Checkup, everything: bool = False) -> Document:
-    """A verdict, then suspects and contradictions row by row; what else was found, grave first, as remarks."""
+    """A verdict and the warnings; suspects and contradictions row by row; what else was found, as remarks."""
     where = f"{clean(record.target)} in {clean(record.source)}: {plural(record.rows, 'row')}"
     where += f", {plural(len(record.classes), 'class')}, {plural(len(record.attributes), 'attribute')}."
     grave = len(record.grave)
@@ -35,7 +35,7 @@ def present_checkup(record: Checkup, everything: bool = False) -> Document:
     tables = [_suspects(record), _surprises(record), _contradictions(record, everything)]
     if everything:
         tables.append(_attributes(record))
-    remarks = [f"Warning: {f.words}" for f in record.grave]
+    warnings, remarks = [f"Warning: {f.words}" for f in record.grave], list[str]()
     notes = [f.words for f in record.findings if not f.grave]
     remarks += notes if everything else notes[:MOST_FINDINGS]
     if len(notes) > MOST_FINDINGS and not everything:
@@ -45,7 +45,7 @@ def present_checkup(record: Checkup, everything: bool = False) -> Document:
         remarks.append(f"{rows} no class or no weight and were not checked.")
     if record.suspects:
         remarks.append("An improbable class is not necessarily wrong: the row may be rare, or the model overconfident.")
-    return Document(f"{where}\n{verdict}", (*(t for t in tables if t.rows), *remarks))
+    return Document(f"{where}\n{verdict}", (*warnings, *(t for t in tables if t.rows), *remarks))
 
 
 def _suspects(record: Checkup) -> Table:
@@ -62,7 +62,7 @@ def _suspects(record: Checkup) -> Table:
     )
     name = record.learner.partition("(")[0]
     title = f"Rows whose class may be wrong, judged by {name} trained without them"
-    header = ("row", "its class", "probability", "more likely", "probability", "evidence against its class, bits")
+    header = ("row", "its class", "probability", "more likely", "probability", "evidence against it, bits")
     return Table(title, header, rows, frozenset({0, 2, 4}))
 
 
@@ -114,7 +114,8 @@ def _attributes(record: Checkup) -> Table:
         for t in record.attributes
     )
     header = ("attribute", "kind", "bits", "values and class", "missing", "missing and class", "values")
-    return Table("How each attribute relates to the class", header, rows, frozenset({2, 4, 6}))
+    spare = ("missing and class", "values", "kind")
+    return Table("How each attribute relates to the class", header, rows, frozenset({2, 4, 6}), spare=spare)
 
 
 # Tables of words: what `compare` says, ready to be printed in any way. Knows records, no rows.
@@ -142,7 +143,8 @@ def present_comparison(record: Comparison) -> Document:
     scores = ("accuracy", "95 % interval", "log loss, bits per row", "95 % interval", "Brier score")
     header = ("learner", *scores, "vs. the first", *(["no answer"] if unanswered else []))
     title = "Learners" if record.dealing.dealt == "stratified" else f"Learners. {folds_title(record.dealing)}"
-    tables = (Table(title, header, tuple(rows), numbers_from(1, len(header))),) if rows else ()
+    spare = ("Brier score", "95 % interval", "vs. the first")
+    tables = (Table(title, header, tuple(rows), numbers_from(1, len(header)), spare=spare),) if rows else ()
     odd = [clean(one.name) for one in record.learners if not one.proper]
     told = [f"{name} outputs scores, not probabilities, so its log loss is not comparable." for name in odd]
     told += [f"{clean(one.name)}: {note}" for one in record.learners for note in one.notes[:MOST_NOTES]]
@@ -241,7 +243,8 @@ def _sizes(record: Curve) -> Table:
     scores = ("accuracy", "95 % interval", "", "log loss, bits per row", "95 % interval", "", "Brier score")
     header = ("rows learned from", *scores)
     title = f"Learning curve: each of {record.folds} folds is predicted from more and more rows of the others"
-    return Table(title, header, rows, frozenset({0, 1, 4, 7}))
+    spare = ("Brier score", "", "95 % interval")
+    return Table(title, header, rows, frozenset({0, 1, 2, 4, 5, 7}), spare=spare)
 
 
 def _bought(record: Curve) -> Table:

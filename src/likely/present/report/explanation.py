@@ -37,7 +37,7 @@ def present_ledger(
     header, *rows = words.lines(ledger, everything)
     of, against = words.sides(ledger)
     title = f"Evidence for {of} (to the right) against {against}"
-    tables = [Table(title, header, tuple(rows), words.RIGHT)]
+    tables = [Table(title, header, tuple(rows), words.RIGHT, spare=(header[2:4],))]
     remarks = list(words.remarks(ledger, everything))
     if working is not None and ledger.working is not None:
         tables += working_tables(ledger.working, working, base)

@@ -102,7 +102,8 @@ def score_table(record: Look) -> Table:
         area = ranking.roc.auc
         rows.append(("area under ROC", f"{area.value or 0.0:.4f}", number_bounds(area), "0.5000", *blank[1:]))
     header = ("score", learner_name(record), "95 % interval", *others)
-    return Table(folds_title(record.dealing), header, tuple(rows), numbers_from(1, len(header)))
+    spare = (*reversed([name for name in others if name != "frequencies"]), "95 % interval")
+    return Table(folds_title(record.dealing), header, tuple(rows), numbers_from(1, len(header)), spare=spare)
 
 
 def share_table(classes: Mapping[str, float], weighed: bool = False) -> Table:

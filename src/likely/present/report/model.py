@@ -76,7 +76,8 @@ def term_tables(model: Model, everything: bool = False) -> tuple[Table, ...]:
         rows.append((f"… {more}", f"{rest:.3f}", *[""] * (len(rows[0]) - 2)))
     of = f"least value to greatest: higher speaks for {clean(model.classes[-1], 20)}"
     header = ("attribute", "bits", "", "by itself", *((f"its curve, {of}",) if two else ()))
-    out = [Table("How far each attribute moves the answers, mean over rows", header, tuple(rows), frozenset({1, 3}))]
+    title = "How far each attribute moves the answers, mean over rows"
+    out = [Table(title, header, tuple(rows), frozenset({1, 3}), spare=("by itself", ""))]
     pairs = [(pair, value) for pair, value in found.together.items() if everything or value >= STRONG * math.log(2)]
     if pairs:
         out.append(_pair_table("What two attributes say together, mean over rows", pairs, everything))
@@ -398,7 +399,8 @@ def _densities(model: Model, dates: bool, factor: Factor | None, numbers: Number
         remarks.append("Quantiles are from rounded values; mean and sd are exact.")
     kind = "kernel" if bandwidth is not None else "normal"
     title = f"A {kind} density for each class" if factor is not None else "Values"
-    table = Table(title, header, tuple(rows), numbers_from(1, len(header)))
+    spare = ("25 %", "75 %", "missing", "bandwidth", "weight")
+    table = Table(title, header, tuple(rows), numbers_from(1, len(header)), spare=spare)
     return Document(f"{clean(name)}: numbers", (table, *remarks))
 
 
@@ -410,7 +412,7 @@ MOST_ROWS = 60
 
 def present_tables(model: Model, found: Sequence[AnyTable], fractions: bool, whole: bool = True) -> Document:
     """Counts, counts with pseudo-counts, P and smoothed P side by side; means and deviations of numbers."""
-    tables = [_number_table(t) if isinstance(t, NumberTable) else _level_table(t, fractions) for t in found]
+    tables = [*attribute_tables(found, fractions)]
     remarks = []
     if any(isinstance(t, AttributeTable) and t.is_smoothed for t in found):
         remarks.append(
@@ -426,6 +428,11 @@ def present_tables(model: Model, found: Sequence[AnyTable], fractions: bool, who
         remarks += _graph(model)
     target = clean(model.schema.target.name) if model.schema.target is not None else "a density"
     return Document(f"{target}: {plural(len(found), 'table')}", (*tables, *remarks))
+
+
+def attribute_tables(found: Sequence[AnyTable], fractions: bool = False) -> tuple[Table, ...]:
+    """The tables alone."""
+    return tuple(_number_table(t) if isinstance(t, NumberTable) else _level_table(t, fractions) for t in found)
 
 
 def _graph(model: Model) -> list[str]:
