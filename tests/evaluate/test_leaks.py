@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -117,3 +118,46 @@ def test_of_few_rows_one_cut_is_enough_to_give_the_class_away() -> None:
     record = likely.look(table, "y", likely.NaiveBayes())
     assert record.leaks == ("id",) and record.warnings[0].startswith("'id' alone nearly determines 'y'")
     assert any(f.kind == "leak" and f.columns == ("id",) for f in likely.doctor(table, "y").findings)
+
+
+def _by_time(rows: int) -> dict[str, list[Any]]:
+    """What changed one day, and another column that tells a little."""
+    random = np.random.default_rng(3)
+    after = (np.arange(rows) > 0.6 * rows) ^ (random.random(rows) < 0.1)
+    moments = np.datetime64("2024-01-01T00") + np.timedelta64(7, "h") * np.arange(rows)
+    x = random.normal(0.4 * after, 1).round(3).tolist()
+    return {
+        "when": [str(m).replace("T", " ") + ":00" for m in moments],
+        "x": x,
+        "y": np.where(after, "b", "a").tolist(),
+    }
+
+
+def test_a_date_that_tells_most_is_among_the_first_lines_with_what_is_left_without_it() -> None:
+    record = likely.look(_by_time(500), "y", likely.NaiveBayes())
+    assert record.leaks == ("when",) and record.without_leaks is not None
+    first = next(line for line in str(record).splitlines() if line.startswith("Warning"))
+    assert first in str(record).partition("\n\n")[0], "before any table"
+    assert "The date 'when' tells most" in first and "say --time 'when'." in first
+    left = f"Without 'when': {100 * (record.without_leaks.value or 0):.1f} %"
+    assert left in first and first.endswith("To leave it out: --type when=ignore")
+    assert left in unescape(record.page()).replace("\N{NO-BREAK SPACE}", " ")
+    assert likely.look(_by_time(500), "y", likely.NaiveBayes(), time="when").leaks == ()
+
+
+@pytest.mark.parametrize("name", ["when", "after", "id"])
+def test_the_doctor_says_first_what_is_left(name: str) -> None:
+    table = _by_time(400)
+    if name != "when":
+        del table["when"]
+        table[name] = [f"was {label}" for label in table["y"]]
+    if name == "id":
+        places = np.argsort(np.argsort(np.array(table["y"]), kind="stable"), kind="stable")
+        table["id"] = (100_000 + 37 * places).tolist()
+    found = likely.doctor(table, "y")
+    assert found.without_leaks == likely.look({k: v for k, v in table.items() if k != name}, "y").intervals.accuracy
+    assert found.grave[0].columns == (name,)
+    left = f"Without '{name}': {100 * (found.without_leaks.value or 0):.1f} %"
+    first = next(line for line in str(found).splitlines() if line.startswith("Warning"))
+    assert left in first and first.endswith(f"To leave it out: --type {name}=ignore")
+    assert str(found).splitlines()[3] == first, "before any table"

@@ -14,7 +14,7 @@ import pytest
 import likely.sklearn as faces
 
 CHECKS = Path(__file__).with_name("run_checks.py")
-READING = {"types", "missing_cells", "loss", "tokens", "random_state"}
+READING = {"types", "missing_cells", "loss", "class_weight", "tokens", "random_state"}
 
 
 @pytest.mark.parametrize("which", ["as they are", pytest.param("on other numbers", marks=pytest.mark.long)])

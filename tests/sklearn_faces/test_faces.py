@@ -273,3 +273,35 @@ def test_without_scikit_learn_a_sentence_names_the_extra() -> None:
     program = "import sys; sys.modules['sklearn'] = None\nimport likely\nimport likely.sklearn"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode and "pip install 'likely[sklearn]'" in done.stderr.splitlines()[-1]
+
+
+ODD = np.random.default_rng(5).normal(size=(400, 2))
+RARE = np.where(ODD[:, 0] + np.random.default_rng(6).normal(size=400) > 1.8, "rare", "usual")
+
+
+@pytest.mark.parametrize("name", ["NaiveBayes", "Additive", "Auto"])
+def test_class_weights_are_row_weights(name: str) -> None:
+    maker, rare = getattr(likely.sklearn, f"{name}Classifier"), RARE == "rare"
+    one = maker(class_weight={"rare": 4, "usual": 0.5}).fit(ODD, RARE)
+    same = maker().fit(ODD, RARE, sample_weight=np.where(rare, 4, 0.5))
+    assert np.array_equal(one.predict_proba(ODD), same.predict_proba(ODD))
+    even, plain = maker(class_weight="balanced").fit(ODD, RARE), maker().fit(ODD, RARE)
+    assert even.model_.summary.total.floats().tolist() == pytest.approx([200, 200])
+    assert (even.predict(ODD) == "rare").sum() > (plain.predict(ODD) == "rare").sum()
+    both = maker(class_weight={"rare": 2}).fit(ODD, RARE, sample_weight=np.full(400, 3.0))
+    assert both.model_.summary.total.floats().tolist() == [6 * rare.sum(), 3 * (~rare).sum()]
+
+
+def test_balanced_classes_cannot_be_known_piece_by_piece() -> None:
+    with pytest.raises(ValueError, match="needs all rows at once"):
+        likely.sklearn.NaiveBayesClassifier(class_weight="balanced").partial_fit(ODD, RARE)
+    part = likely.sklearn.NaiveBayesClassifier(class_weight={"rare": 4}).partial_fit(ODD[:200], RARE[:200])
+    part.partial_fit(ODD[200:], RARE[200:])
+    whole = likely.sklearn.NaiveBayesClassifier(class_weight={"rare": 4}).fit(ODD, RARE)
+    assert np.array_equal(part.predict_proba(ODD), whole.predict_proba(ODD))
+
+
+@pytest.mark.parametrize("name", ["monotone", "monotonic_cst"])
+def test_what_others_call_monotone_is_rising_or_falling(name: str) -> None:
+    with pytest.raises(TypeError, match="rising and falling name columns"):
+        likely.sklearn.AdditiveClassifier(**{name: {"x": 1}})

@@ -5,7 +5,7 @@ Nothing is changed and nothing is left out by it: it names what a person should 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from typing import Any, Unpack
@@ -18,6 +18,8 @@ from likely.evaluate.attributes.redundancy import Sampler, outside
 from likely.evaluate.crossval.dealing import Folds, deal_stratified
 from likely.evaluate.crossval.folds import FoldedRows, draft_folds, sum_folds
 from likely.evaluate.crossval.validate import all_classes, check_classes, check_whole, require_target, teach_folds
+from likely.evaluate.look import judge_without
+from likely.evaluate.scores.intervals import Measure
 from likely.evaluate.troubles.checkup import RowOrder, checkup_findings
 from likely.evaluate.troubles.columns import (
     AttributeTests,
@@ -27,7 +29,7 @@ from likely.evaluate.troubles.columns import (
     association_tests,
     dependencies,
 )
-from likely.evaluate.troubles.findings import Finding, TextFinding
+from likely.evaluate.troubles.findings import Finding, TextFinding, without_sentence
 from likely.evaluate.troubles.rows import Copies, Duplicates, EqualRows, Surprise, Suspect, SuspectFinder, repeated_rows
 from likely.intake.engine import Piece
 from likely.intake.reading import GivenLearner, Reading, ReadingOptions, read_arguments, read_learner, with_encoding
@@ -38,6 +40,7 @@ from likely.sums import state
 from likely.sums.summary import Summary
 from likely.sums.words.counting import Words
 from likely.table.source import Source
+from likely.table.wrappers import parse_once
 
 MOST_SUSPECTS = 10_000
 BLOCKS = 16
@@ -67,6 +70,8 @@ class Checkup(Presented):
     learner: str
     folds: int
     seed: int
+    without_leaks: Measure | None = None
+    """The accuracy that `look` finds without the columns that give the class away; None where there are none."""
 
     @property
     def grave(self) -> tuple[Finding, ...]:
@@ -128,9 +133,24 @@ def doctor(
     asked = read_learner(learner)
 
     def work(source: Source) -> Checkup:
-        return _examined(source, how, asked, most, folds, seed)
+        rows = parse_once(source)
+        return _with_rest(rows, how, _examined(rows, how, asked, most, folds, seed))
 
     return with_encoding(data, how, work)
+
+
+def _with_rest(source: Source, reading: Reading, record: Checkup) -> Checkup:
+    """The record, with what `look` would say of the other columns beside the first that gives the class away."""
+    told = sorted(record.attributes, key=lambda t: -t.bits)
+    strongest = told[0].name if told else ""
+    first = [f for f in record.grave if f.kind == "leak" or (f.kind == "date" and f.columns == (strongest,))]
+    names = list(dict.fromkeys(name for f in first for name in f.columns))
+    if not names or reading.schema is not None or {*names} == {t.name for t in told}:
+        return record
+    left = judge_without(source, reading, names)
+    words = f"{first[0].words.partition(' To leave it out:')[0]} {without_sentence(names, left)}"
+    rest = (f for f in record.findings if f not in first)
+    return replace(record, findings=(replace(first[0], words=words), *first[1:], *rest), without_leaks=left)
 
 
 def _examined(

@@ -310,7 +310,8 @@ class Look(Presented):
     texts: tuple[TextFinding, ...] = ()
     """The words of each text column that tell most, and copies of texts."""
     leaks: tuple[str, ...] = ()
-    """Columns that alone give the class away, or look like identifiers that do; the first warnings are about them."""
+    """Columns that alone give the class away, look like identifiers that do, or are dates that tell most: the first
+    warnings are about them."""
     without_leaks: Measure | None = None
     """The accuracy of the same learner, judged in the same way, without these columns; None where it was not tried."""
     warnings: tuple[str, ...]
@@ -489,10 +490,16 @@ def _without_leaks(source: Source, reading: Reading, asked: _Asked, record: Look
     names = list(dict.fromkeys(stored.get(name, name) for name in record.leaks))
     if not names or record.decisions is not None or reading.schema is not None or {*names} == {*stored.values()}:
         return record
-    types = {**(reading.types or {}), **dict.fromkeys(names, "ignore")}
-    left = _look(source, replace(reading, types=types), replace(asked, picture=False)).intervals.accuracy
+    left = judge_without(source, reading, names, asked)
     first = f"{record.warnings[0]} {without_sentence(names, left)}"
     return replace(record, without_leaks=left, warnings=(first, *record.warnings[1:]))
+
+
+def judge_without(source: Source, reading: Reading, names: Sequence[str], asked: _Asked | None = None) -> Measure:
+    """The accuracy of a look, or of the usual one, without some columns."""
+    types = {**(reading.types or {}), **dict.fromkeys(names, "ignore")}
+    usual = asked or _Asked(Folds(FOLDS), False, None, None, None, False)
+    return _look(source, replace(reading, types=types), replace(usual, picture=False)).intervals.accuracy
 
 
 def _stored_name(source: Source, name: str) -> str:
@@ -524,9 +531,8 @@ def _record(
     twice = seen.pairs if has_trait(learner, "independent") else ()
     accuracy = bounds.accuracy if decisions is None else None
     least = FOLDS if dealing.dealt == "content" else min(found.folds, FOLDS)
-    leaks = list(leak_findings(total, told))
+    leaks = [*leak_findings(total, told), *(date_findings(total, told) if dealing.dealt != "time" else ())]
     troubles = [*leaks, *look_findings(total, told, texts, seen.rows, twice, accuracy, classes, least, schema)]
-    troubles += date_findings(total, told) if dealing.dealt != "time" else []
     troubles += placeholder_findings(total)
     return Look(
         source=source.name,

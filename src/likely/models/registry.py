@@ -116,6 +116,11 @@ LEARNERS = Registry(FAMILY)
 """What a file, a spec, a mixture or the command line may ask for."""
 
 
+RISING = "Additive's settings rising and falling name columns along which the second of two classes may only do so."
+CALLED_OTHERWISE = dict.fromkeys(("monotone", "monotonic_cst", "monotone_constraints"), RISING)
+"""What settings of other libraries are called here."""
+
+
 def register(*learners: type[Any], spoken: str = "", face: str = "", unable: Collection[str] = ()) -> None:
     """Let these learners be asked for by name; of a single one, more may be said: see `Registration`."""
     for learner in learners:
@@ -145,7 +150,9 @@ def build_learner(name: str, given: Mapping[str, Any] | None = None) -> Any:
     maker, known = LEARNERS[name], [f.name for f in fields(LEARNERS[name])]
     for key in settings:
         if key not in known:
-            raise SettingError(f"{name} has no setting {shown(key)}. {nearest(key, known)}")
+            raise SettingError(
+                f"{name} has no setting {shown(key)}. {CALLED_OTHERWISE.get(key) or nearest(key, known)}"
+            )
     # Misspelt parts of settings are refused here, where names are known.
     for key, check in (("knowledge", check_knowledge), ("text", check_text), ("text_by_column", check_texts)):
         if key in settings:

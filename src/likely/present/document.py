@@ -224,8 +224,8 @@ def _cut(cell: str, most: int, longest: int) -> str:
 # As HTML, for a notebook: tables that take its own style, charts that bring theirs. Everything from data is escaped.
 
 NOTEBOOK_STYLE = (
-    ".likely table td,.likely table th{text-align:left;padding:1px .7em 1px 0;vertical-align:top}"
-    ".likely table .n{text-align:right;white-space:nowrap}"
+    ".likely table td,.likely table th{text-align:left!important;padding:1px .7em 1px 0;vertical-align:top}"
+    ".likely table .n{text-align:right!important;white-space:nowrap}"
     ".likely .bar{width:9em;height:10px}.likely .bar rect{height:10px;fill:#14858f}"
     ".likely mark{color:inherit;background:none;border-bottom:2px solid #14858f}"
     ".likely mark.no{border-color:#c8552c}.likely p.w{font-weight:bold}"

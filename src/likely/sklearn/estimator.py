@@ -13,6 +13,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, assert_all_finite, check_array, check_random_state, column_or_1d
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -31,6 +32,7 @@ from likely.intake.incremental import IncrementalSummary
 from likely.intake.options import Reading, options_of
 from likely.models.contracts import Learner, Model
 from likely.models.learning import begin
+from likely.models.registry import CALLED_OTHERWISE
 from likely.models.settings import declared, type_names
 from likely.models.shapes import Plane
 from likely.sums import state as files
@@ -210,6 +212,11 @@ READING = options_of("scikit-learn")
 """Options of reading a table that are parameters, and what these are called: a learner has a setting `missing` too."""
 PARAMETERS = {
     "loss": ("Loss | Mapping | None", "What decisions cost.", None),
+    "class_weight": (
+        "Mapping | 'balanced' | None",
+        "What a row of each class counts, times its sample weight; 'balanced': each class as much as any other.",
+        None,
+    ),
     "random_state": ("int | RandomState | None", "Deals the rows to the parts in place of `seed`.", None),
 } | {
     READING[name]: (str(part.type), about.meaning, default)
@@ -263,7 +270,8 @@ class LearnerEstimator(BaseEstimator):
             for name, default in defaults.items():
                 setattr(self, name, given.pop(name, default))
             if given:
-                raise TypeError(f"{cls.__name__} has no parameter {next(iter(given))!r}.")
+                name = next(iter(given))
+                raise TypeError(f"{cls.__name__} has no parameter {name!r}. {CALLED_OTHERWISE.get(name, '')}".rstrip())
 
         own = [Parameter(name, Parameter.KEYWORD_ONLY, default=default) for name, default in defaults.items()]
         signature = Signature([Parameter("self", Parameter.POSITIONAL_OR_KEYWORD), *own])
@@ -407,9 +415,10 @@ class LearnerClassifier(ClassifierMixin, LearnerEstimator):
     """An estimator with classes. Classes keep the type they have in y, and their order is that of `numpy.unique`."""
 
     classes_: Labels
-    _takes = ("loss",)
+    _takes = ("loss", "class_weight")
 
     loss: Any
+    class_weight: Mapping[Any, float] | str | None
 
     def fit(self, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from all rows of X, a frame or an array, and their classes y."""
@@ -422,6 +431,8 @@ class LearnerClassifier(ClassifierMixin, LearnerEstimator):
         self, X: object, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Learn more rows. The model is that of `fit` on all rows so far, to the last bit; classes may come later."""
+        if self.class_weight == "balanced":
+            raise ValueError("class_weight='balanced' needs all rows at once. Give a weight for each class.")
         first = not hasattr(self, "model_")
         self._learn_more(self._rows_with_classes(X, y, sample_weight, classes, first))
         return self
@@ -434,6 +445,9 @@ class LearnerClassifier(ClassifierMixin, LearnerEstimator):
         name = getattr(y, "name", None)
         labels, codes = np.unique(read_labels(y, X), return_inverse=True)
         weights = row_weights(sample_weight, X)
+        if self.class_weight is not None:
+            each = compute_sample_weight(self.class_weight, labels[codes])
+            weights = each if weights is None else weights * each
         if first:
             self._start(source, name if isinstance(name, str) else "class")
         before = labels[:0] if first else self.classes_

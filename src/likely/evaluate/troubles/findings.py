@@ -360,6 +360,6 @@ def date_findings(total: Summary, told: Sequence[AttributeInformation]) -> list[
     assert target is not None
     words = (
         f"The date {shown(name)} tells most about {shown(target.name)} of all columns, and rows to come have dates not "
-        f"seen here. To predict them from earlier rows: --time {shown(name)}"
+        f"seen here. To predict them from earlier rows, say --time {shown(name)}."
     )
     return [Finding("date", (name,), True, words)]
