@@ -15,8 +15,54 @@ LikelyError                 anything that is a person's to mend; the command lin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from difflib import get_close_matches
+
+_writes_options: ContextVar[bool] = ContextVar("writes_options", default=False)
+
+
+@contextmanager
+def writing_options() -> Iterator[None]:
+    """Within this, sentences name options as the command line has them; else they are keyword arguments."""
+    token = _writes_options.set(True)
+    try:
+        yield
+    finally:
+        _writes_options.reset(token)
+
+
+_ARGUMENTS = {"for": "for_", "missing-as": "missing", "replace-invalid": "encoding_errors='replace'"}
+_VALUED = "block|dates|encoding|for|learner|missing|missing-as|numbers|sheet|target-bins|temperature|text|time|unseen"
+_TYPE = r"--type ('[^']*'|[^\s'()]*[^\s'().,;:])"
+_OPTION = re.compile(rf"(?:{_TYPE} ?)+(?<! )|--({_VALUED}) ('[^']*'|[\w.,-]*\w)|--([a-z][a-z-]+)")
+
+
+def write_arguments(sentence: str) -> str:
+    """A sentence with keyword arguments where it names options of the command line.
+
+    >>> write_arguments("Cut it, e.g. --target-bins 4, or say --type mass=nominal --type 'a b=date'.")
+    "Cut it, e.g. target_bins=4, or say types={'mass': 'nominal', 'a b': 'date'}."
+    >>> write_arguments("Ask for it: --learner Auto. Leave --keep out; --all shows more.")
+    'Ask for it: learner=likely.Auto(). Leave keep out.'
+    """
+
+    def argument(found: re.Match[str]) -> str:
+        if found[1] is not None:
+            pairs = (word.strip("'").rpartition("=") for word in re.findall(_TYPE, found[0]))
+            return f"types={ {column: kind for column, _, kind in pairs} }"
+        name = _ARGUMENTS.get(found[2] or found[4] or "", (found[2] or found[4]).replace("-", "_"))
+        if found[3] is None:
+            return name
+        value = found[3]
+        if name == "learner":
+            return f"learner=likely.{value}()"
+        if re.fullmatch(r"[\d.,]+", value):
+            return f"{name}={f'[{value}]' if ',' in value else value}".replace(",", ", ")
+        return f"{name}={value.strip(chr(39))!r}"
+
+    return _OPTION.sub(argument, re.sub(r"(; )?--all shows[^.\n]*", "", sentence))
 
 
 class LikelyError(Exception):
@@ -29,6 +75,10 @@ class LikelyError(Exception):
     ...     print(error)
     the table has no column 'pay'. Did you mean 'play'?
     """
+
+    def __str__(self) -> str:
+        words = super().__str__()
+        return words if _writes_options.get() else write_arguments(words)
 
 
 class InputError(LikelyError):

@@ -132,10 +132,10 @@ def test_a_terminal_is_told_what_is_being_tried(tmp_path) -> None:
     table.write_text("\n".join(["a,b,c,d,e,f,g,h,y", *lines]))
     code, seen = on_terminal(["fit", table, "y", "--effort", "best", "-o", tmp_path / "m.likely"], 100)
     drawn = re.findall(r"\r\x1b\[2K(.*?) … \d+ s\r", seen)
-    assert code == 0 and any(re.fullmatch(r"Trying .*: \d+ of \d+", line) for line in drawn), seen
+    assert code == 0 and any(re.fullmatch(r"Comparing .*, \d+ of \d+", line) for line in drawn), seen
     assert "\r\x1b[2K" in seen[seen.rindex(" s\r") :], "the line is taken away"
     code, seen = on_terminal(["fit", table, "y", "-o", tmp_path / "m.likely"], 100, TERM="dumb")
-    assert code == 0 and "Trying" not in seen and "\x1b" not in seen
+    assert code == 0 and "Comparing" not in seen and "\x1b" not in seen
 
 
 def test_no_line_is_wider_than_an_ordinary_terminal(run, examples) -> None:

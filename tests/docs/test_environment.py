@@ -27,7 +27,7 @@ def test_what_is_done_is_logged(examples: Path, caplog: pytest.LogCaptureFixture
         likely.fit(examples / "iris.csv", "species", likely.Auto(members=("NaiveBayes", "Logistic")))
     lines = [record.getMessage() for record in caplog.records]
     assert "'iris.csv': 150 rows, 4 attributes summed" in lines
-    assert any(line.startswith("Trying NaiveBayes") for line in lines)
+    assert any(line.startswith("Comparing naive Bayes") for line in lines)
 
 
 def test_nothing_is_printed_unless_somebody_listens(examples: Path, capsys: pytest.CaptureFixture[str]) -> None:

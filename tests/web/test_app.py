@@ -277,10 +277,10 @@ def test_rows_and_candidates_are_told_while_work_goes_on(session: Session, door:
         seen.add((job["rows"] > 0, job["step"].partition(" ")[0]))
         assert job["rows"] >= most  # though the table is swept several times
         most = job["rows"]
-        if any(step == "Trying" for _, step in seen):
+        if any(step == "Comparing" for _, step in seen):
             door.post(f"tables/{number}/cancel")
         time.sleep(0.02)
-    assert (True, "Trying") in seen, (seen, job)
+    assert (True, "Comparing") in seen, (seen, job)
 
 
 def test_nothing_is_left_when_a_session_ends() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from likely.errors import ColumnError, shown
+from likely.errors import ColumnError, list_names, shown
 from likely.intake.reading import Reading, open_table, with_encoding
 from likely.models.contracts import Model
 from likely.models.posterior import Posterior
@@ -49,7 +49,11 @@ class Mismatches:
 
     def remarks(self) -> list[str]:
         """The same as sentences."""
-        out = [f"Column {shown(n)} is not in the table; its cells count as missing." for n in sorted(self.absent)]
+        out = []
+        if self.absent:
+            named = list_names(sorted(self.absent)).removeprefix("There are: ").removesuffix(".")
+            lacks = "a column" if len(self.absent) == 1 else f"{len(self.absent):,} columns"
+            out.append(f"The table lacks {lacks} of the model, whose cells count as missing: {named}.")
         for name, count in sorted(self.unseen.items()):
             out.append(f"Levels not seen in training: {_cells(count)} of {shown(name)}.")
         for name, count in sorted(self.strays.items()):

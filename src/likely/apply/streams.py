@@ -15,7 +15,6 @@ from likely.intake.options import FILE, WORKING, options_about
 from likely.intake.reading import Reading, ReadingOptions, with_encoding
 from likely.intake.schema import check_strays, draft_schema
 from likely.intake.summarize import LocalEngine, extend_summary, observe_table
-from likely.machinery.presented import Presented
 from likely.models.contracts import Learner, Model
 from likely.models.default import default_learner
 from likely.models.loss import Loss
@@ -90,7 +89,7 @@ class WindowPiece:
     size: int
 
 
-class Window(Presented):
+class Window:
     """The last rows of a stream as a model: equal, to the last bit, to one that was fitted on these rows alone.
 
     `rows` keeps at most so many rows, and moves by `step` rows; `files` keeps so many tables, each learned at once. The

@@ -55,7 +55,7 @@ def run(arguments: list[str]) -> int:
     import click
 
     from likely.cli.listing import COMPLETE, commands
-    from likely.errors import LikelyError, shown
+    from likely.errors import LikelyError, shown, writing_options
 
     if instruction := os.environ.get(COMPLETE):
         from click.shell_completion import shell_complete
@@ -69,7 +69,7 @@ def run(arguments: list[str]) -> int:
                 click.echo(context.get_help(), err=True)
             return BAD_INPUT
         # Not commands.main(): click would make exit code 1 of a reader that went away.
-        with commands.make_context("likely", [*arguments], obj=tuple(arguments)) as context:
+        with writing_options(), commands.make_context("likely", [*arguments], obj=tuple(arguments)) as context:
             commands.invoke(context)
         sys.stdout.flush()
         return DONE
@@ -79,7 +79,8 @@ def run(arguments: list[str]) -> int:
         _say(_usage(error))
         return BAD_INPUT
     except LikelyError as error:
-        _say(str(error))
+        with writing_options():
+            _say(str(error))
         return BAD_INPUT
     except (KeyboardInterrupt, click.Abort):
         _say("Interrupted; no file was written.")

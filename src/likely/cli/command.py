@@ -77,6 +77,14 @@ def out_option(
     )
 
 
+def named_output(path: str, kind: Kind) -> str:
+    """An output that was not named by the user, checked as one that was."""
+    context = click.get_current_context()
+    context.meta["likely.output"] = (path, kind, "")
+    check_outputs(context)
+    return path
+
+
 def check_outputs(context: click.Context) -> None:
     """Refuse an output that is an input of the command, or a file of another kind."""
     if "likely.output" not in context.meta:

@@ -375,6 +375,7 @@ def look(
     leave_one_out: bool = False,
     positive: str | None = None,
     picture: bool = False,
+    model: Model | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> Look:
     """How well `target` can be predicted, cross-validated; `reading` takes what `summarize` takes.
@@ -383,7 +384,8 @@ def look(
     neither its members nor their weights have seen them. Where folds, a seed, a group or a time are given, each fold is
     predicted by what was made without it. With a loss, also what deciding by it costs. `group` and `time` name columns
     that rows are dealt to folds by; the class that curves look for is `positive`, or the rarer of two. With `picture`,
-    also what the page draws of two numbers, and the model also where it must be searched for.
+    also what the page draws of two numbers, and the model also where it must be searched for. `model`, of an earlier
+    look at the same rows, is not learned again: only a loss, say, is new.
 
     >>> record = look({"x": [1.0, 2.0, 8.0, 9.0] * 5, "y": ["a", "a", "b", "b"] * 5}, "y", folds=5)
     >>> record.scores.accuracy, record.baseline.accuracy
@@ -393,7 +395,7 @@ def look(
 
     dealt = Folds(FOLDS if folds is None else folds, seed, repeats, group, time, leave_one_out)
     own = folds is not None or seed != 0 or dealt != Folds(dealt.count)
-    asked = _Asked(dealt, own, read_learner(learner), Loss.of(loss), positive, picture)
+    asked = _Asked(dealt, own, read_learner(learner), Loss.of(loss), positive, picture, model)
     how = try_dates(how, [asked.learner])
 
     def work(source: Source) -> Look:
@@ -414,6 +416,7 @@ class _Asked:
     loss: Loss | None
     positive: str | None
     picture: bool
+    model: Model | None = None
 
 
 def _look(source: Source, reading: Reading, asked: _Asked) -> Look:
@@ -452,7 +455,9 @@ def _look(source: Source, reading: Reading, asked: _Asked) -> Look:
     model = whole if isinstance(whole, Model) else None
     dealing = Dealing(found.folds, folds.seed, folds.repeats, folds.how, folds.column)
     if not isinstance(whole, Model) and (judges is not None or asked.picture):
-        model = run(whole, row_sweeper(source, total, reading.threads))
+        known = asked.model
+        is_known = known is not None and known.held_out_answers is not None and known.summary == total
+        model = known if is_known else run(whole, row_sweeper(source, total, reading.threads))
     if judges is not None:
         answers = None if model is None else model.held_out_answers
         if answers is not None:
@@ -499,7 +504,7 @@ def judge_without(source: Source, reading: Reading, names: Sequence[str], asked:
     """The accuracy of a look, or of the usual one, without some columns."""
     types = {**(reading.types or {}), **dict.fromkeys(names, "ignore")}
     usual = asked or _Asked(Folds(FOLDS), False, None, None, None, False)
-    return _look(source, replace(reading, types=types), replace(usual, picture=False)).intervals.accuracy
+    return _look(source, replace(reading, types=types), replace(usual, picture=False, model=None)).intervals.accuracy
 
 
 def _stored_name(source: Source, name: str) -> str:

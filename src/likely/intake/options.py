@@ -111,6 +111,7 @@ class Reading(Settings):
         about=FILE,
         group=_READING,
         form=Form("NAME", meaning="DATA is a workbook (.xlsx, .ods …): read this sheet.", eager=True),
+        faces={"app": "sheet"},
     )
     encoding: str | None = setting(
         None,

@@ -14,6 +14,7 @@ from likely.intake.options import MoreRowsOptions as MoreRowsOptions
 from likely.intake.options import Progress as Progress
 from likely.intake.options import Reading as Reading
 from likely.intake.options import ReadingOptions as ReadingOptions
+from likely.machinery.threads import steps_in_notebook
 from likely.models.contracts import Learner, has_trait
 from likely.models.registry import LEARNERS, learner_written
 from likely.table.formats.files import list_files
@@ -75,12 +76,13 @@ def tell_left_out(reading: Reading, bad: Sequence[str], files: int) -> None:
 def with_encoding(data: object, reading: Reading, work: Callable[[Source], T]) -> T:
     """Do `work`; where the text proves not to be UTF-8 after all, once more as latin-1."""
     source = open_table(data, reading)
-    try:
-        return work(source)
-    except EncodingError:
-        if reading.encoding is not None:
-            raise
-        return work(source.reopen("latin-1"))
+    with steps_in_notebook():
+        try:
+            return work(source)
+        except EncodingError:
+            if reading.encoding is not None:
+                raise
+            return work(source.reopen("latin-1"))
 
 
 # What Python functions may be given as table, target, learner and options, made what the rest of the house takes.

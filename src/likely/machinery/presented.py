@@ -16,12 +16,10 @@ PRESENTERS = {
     "Counterfactual": f"{SHOWING} show_counterfactual",
     "Curve": f"{SHOWING} show_curve",
     "Decision": f"{SHOWING} show_decision",
-    "Difference": f"{SHOWING} show_difference",
     "Drift": "likely.present.report.drift present_drift",
     "Joint": "likely.classroom.joint_table show_joint",
     "Ledger": "likely.present.report.explanation present_ledger",
     "Look": "likely.present.report.look present_look",
-    "Loss": f"{SHOWING} show_loss",
     "Model": "likely.present.report.model present_model",
     "Posterior": f"{SHOWING} show_posterior",
     "Questions": "likely.present.report.explanation present_questions",
@@ -32,7 +30,6 @@ PRESENTERS = {
     "Summary": f"{SHOWING} show_summary",
     "Sureness": f"{SHOWING} show_sureness",
     "TwoNumbers": "likely.classroom.plotting show_two_numbers",
-    "Window": f"{SHOWING} show_window",
 }
 """What makes the document of a public result, by the name of its class: names only, imported when one is shown."""
 
@@ -55,7 +52,8 @@ class Presented:
     def _face(self, renderer: str) -> Any:
         """Its document as one of the faces writes it."""
         name = next(c.__name__ for c in type(self).__mro__ if c.__name__ in PRESENTERS)
-        return self._made("likely.present.document " + renderer, self._made(PRESENTERS[name], self))
+        document = self._made("likely.present.document in_python", self._made(PRESENTERS[name], self))
+        return self._made("likely.present.document " + renderer, document)
 
     @staticmethod
     def _made(place: str, thing: object) -> Any:

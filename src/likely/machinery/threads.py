@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -131,3 +133,29 @@ def listening(listener: Teller) -> Iterator[None]:
         yield
     finally:
         _listening.reset(token)
+
+
+PATIENCE, LINE = 1.0, 100
+"""Seconds before a notebook shows a step, and places of the line that it stands in."""
+
+
+@contextmanager
+def steps_in_notebook() -> Iterator[None]:
+    """In a notebook each step stands in one line, which goes when the block ends; elsewhere nothing is shown."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if _listening.get() is not None or type(shell).__name__ != "ZMQInteractiveShell":
+        yield
+        return
+    begun, lines = time.monotonic(), []
+
+    def show(step: str) -> None:
+        if time.monotonic() - begun > PATIENCE:
+            lines.append(step)
+            print(f"\r{step[:LINE]:{LINE}}", end="", flush=True)
+
+    try:
+        with listening(show):
+            yield
+    finally:
+        if lines:
+            print(f"\r{'':{LINE}}\r", end="", flush=True)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from likely.errors import SettingError, nearest, shown
-from likely.machinery.presented import Presented
 from likely.machinery.text_files import parse_toml, read_toml_text
 from likely.machinery.text_files import toml_key as toml_key
 
@@ -30,7 +29,7 @@ Number: TypeAlias = int | float | Fraction
 
 
 @dataclass(frozen=True)
-class Loss(Presented):
+class Loss:
     """What each action costs in each class. What is not named costs nothing; a negative cost is a gain.
 
     Actions need not be classes. Costs are numbers, or fractions as text ("1/3"), which are kept exact.

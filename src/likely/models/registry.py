@@ -127,6 +127,11 @@ def register(*learners: type[Any], spoken: str = "", face: str = "", unable: Col
         LEARNERS.add(Registration(learner, spoken, face, tuple(unable)))
 
 
+def step_name(learner: object) -> str:
+    """What a step of work calls a learner, in plain words where there are some."""
+    return spoken_name(type(learner).__name__)
+
+
 def spoken_name(name: str) -> str:
     """What people call a learner within a sentence.
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TypeAlias
 
+from likely.errors import write_arguments
 from likely.machinery.words import Figure, align_columns, cut, escape_text, finite, tie, width
 from likely.present.charts.bars import bar
 from likely.present.charts.drawing import Chart, cut_middle, standalone
@@ -135,6 +136,12 @@ NARROWEST, GAP, INDENT = 12, 2, 2
 def to_text(document: Document, places: int | None = None) -> str:
     """A document as lines; charts are left out. Tables take no more `places` than there are, or than a terminal has."""
     return "\n".join(_lines(document, places or shutil.get_terminal_size((100, 24)).columns))
+
+
+def in_python(document: Document) -> Document:
+    """The same with keyword arguments where sentences name options of the command line."""
+    parts = (write_arguments(part) if type(part) is str else part for part in document.parts)
+    return replace(document, headline=write_arguments(document.headline), parts=tuple(p for p in parts if p != "."))
 
 
 def to_headline(document: Document) -> str:

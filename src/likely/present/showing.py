@@ -13,23 +13,19 @@ import numpy as np
 from likely.apply.decide.decider import Decision
 from likely.apply.explain.counterfactual import Counterfactual
 from likely.apply.explain.sureness import Sureness
-from likely.apply.streams import Window
 from likely.apply.tables import AttributeTables
 from likely.errors import SettingError
 from likely.evaluate.compare import Comparison
 from likely.evaluate.curve import Curve
-from likely.evaluate.drift.tables import Difference
 from likely.machinery.words import clean, number, percent, plural
-from likely.models.loss import Loss
 from likely.models.posterior import Posterior, why_undecided
 from likely.present.charts.bars import interval_chart
 from likely.present.charts.drawing import Chart
 from likely.present.charts.lines import learning
 from likely.present.document import Document, Part, Table, bar_cell, numbers_from
-from likely.present.report.drift import present_difference
 from likely.present.report.evaluation import present_comparison, present_curve
 from likely.present.report.look import column_table, share_table
-from likely.present.report.model import attribute_tables, present_model
+from likely.present.report.model import attribute_tables
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
 
@@ -122,27 +118,9 @@ def show_schema(found: Schema) -> Document:
     return Document(plural(len(found.columns), "column"), (column_table(found.columns),))
 
 
-def show_loss(found: Loss) -> Document:
-    """What each action costs in each class."""
-    rows = tuple((clean(c), *(number(float(row.get(a, 0))) for a in found.actions)) for c, row in found.costs.items())
-    header = ("true class", *(clean(a, 20) for a in found.actions))
-    return Document("What each action costs", (Table("", header, rows, numbers_from(1, len(header))),))
-
-
-def show_window(found: Window) -> Document:
-    """The model of the rows in the window, where there are any."""
-    line = repr(found).strip("<>") + "."
-    return Document(line, (present_model(found.model),) if found.pieces else ())
-
-
 def show_tables(found: AttributeTables) -> Document:
     """Counts and probabilities of every attribute."""
     return Document(plural(len(found), "table"), attribute_tables(found))
-
-
-def show_difference(found: Difference) -> Document:
-    """What two models assume differently, and what changed in what they learned."""
-    return present_difference(found, "one", "two")
 
 
 def show_comparison(record: Comparison) -> Document:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli import terminal
-from likely.cli.command import command, out_option
+from likely.cli.command import command, named_output, out_option
 from likely.cli.learning import Learning, learning_options
 from likely.cli.options import (
     Values,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @command(short_help="Fit a model and save it to a file.")
 @data_argument(required=False)
 @target_argument
-@out_option("FILE.likely", "Where to write the model.", "model", required=True)
+@out_option("FILE.likely", "Where to write the model; TARGET.likely otherwise.", "model")
 @reading_option("keep")
 @reading_option("push")
 @click.option(
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 def fit(
     data: object,
     how: Learning,
-    out: str,
+    out: str | None,
     keep: str | None,
     every: int | None,
     push: bool,
@@ -73,6 +73,7 @@ def fit(
     With --engine spark the tasks of a cluster read the files, each its own part: `likely fit 'logs/*.parquet' y
     --engine spark --master spark://host:7077 -o y.likely`. The model is the same to the last bit.
     """
+    from likely.machinery.text_files import safe_file_name
     from likely.models.contracts import has_trait, setting_of
 
     if data is None and not setting_of(how.learner, "knowledge", ()):
@@ -85,6 +86,7 @@ def fit(
         raise click.UsageError("--engine spark takes files, without --every and --threads.")
     if every is not None and (data != "-" or keep is not None):
         raise click.UsageError("--every is for streams: DATA must be -, without --keep.")
+    out = out or named_output(safe_file_name(how.target or "density", "model") + ".likely", "model")
     if every is not None:
         model = _follow(out, every, how)
     else:

@@ -224,8 +224,8 @@ def _read_as(one: Column, two: Column, reread: bool) -> Column | None:
 # Two files of models or specs beside each other: what they assume differently, and what changed in their rows.
 
 
-@dataclass(frozen=True, repr=False)
-class Difference(Presented):
+@dataclass(frozen=True)
+class Difference:
     """What `likely diff` found."""
 
     assumptions: tuple[tuple[str, str, str], ...] | None

@@ -18,7 +18,7 @@ from likely.models.heldout.search import HeldOutParts, attempt, most_scored
 from likely.models.heldout.weighing import evidence_weights, tell_apart, weighted_logs
 from likely.models.pool.candidates import member_learner, member_spec
 from likely.models.posterior import Matrix, first_best
-from likely.models.registry import learner_titles
+from likely.models.registry import learner_titles, step_name
 from likely.models.shapes import Exhibit
 from likely.sums.contracts import State
 from likely.sums.state import read_array, read_mapping, read_number, read_text, read_whole, require
@@ -203,7 +203,7 @@ def choose_members(
         """What comes of each; who refuses is not tried again. The last take longest, so they begin."""
 
         def try_candidate(h: int) -> Tested | LikelyError:
-            tell(f"Trying {titles[h]}: {h + 1} of {len(candidates)}")
+            tell(f"Comparing {step_name(candidates[h])}, {h + 1} of {len(candidates)}")
             return attempt(lambda own: held.evidence(own, places, bounded=True), candidates[h])
 
         order = sorted(some, reverse=True)

@@ -24,7 +24,7 @@ from likely.models.pool.choosing import Choice, Trial, choose_members, with_cand
 from likely.models.pool.dates import READ_IN_PARTS, choose_dates
 from likely.models.pool.screening import leave_out_silent
 from likely.models.prior import prior_quotients
-from likely.models.registry import build_learner, learner_titles
+from likely.models.registry import build_learner, learner_titles, step_name
 from likely.models.shapes import (
     BinTable,
     Exhibit,
@@ -329,10 +329,10 @@ def learn_pool(plan: PoolPlan, summary: Summary) -> Learning[Model]:
         return with_references((yield from learn_members(plan.learner, summary, choice, done)), rows)
     if missing:
         summary = sum_rows(summary, [rows.batch], missing).canonical()
-    titles, tell = learner_titles(learners), teller()
+    tell = teller()
 
     def learn(h: int) -> Model:
-        tell(f"Learning {titles[h]} from all rows: {h + 1} of {len(titles)}")
+        tell(f"Learning {step_name(learners[h])} from all rows, {h + 1} of {len(learners)}")
         return learn_kept(learners[h], summary, rows, summary.classes)
 
     members = list(in_order(iter(range(len(learners))), learn))

@@ -347,6 +347,21 @@ def _check_size(row: int, column: int, rows: int, columns: int, name: str) -> No
 _MAGIC = (b"PK", b"\xd0\xcf\x11\xe0")
 
 
+def sheet_names(path: str) -> list[str]:
+    """The sheets of a workbook; none of what is no workbook."""
+    if not os.path.isfile(path):
+        return []
+    with open(path, "rb") as file:
+        if not is_workbook(path, file.read(8)):
+            return []
+    with _sound_book(path):
+        return _worksheets(_import(path).CalamineWorkbook.from_path(path))
+
+
+def _worksheets(book: CalamineWorkbook) -> list[str]:
+    return [m.name for m in book.sheets_metadata if str(m.typ).endswith("WorkSheet")]
+
+
 def open_sheet(path: str, name: str, sheet: str | None) -> TableSource:
     """One sheet of a workbook: the one that is named, else the first that holds rows."""
     calamine = _import(name)
@@ -407,7 +422,7 @@ def _sound_book(name: str) -> Iterator[None]:
 
 def _choose_sheet(book: CalamineWorkbook, name: str, sheet: str | None) -> tuple[CalamineSheet, str | None]:
     """The sheet to read, and a note where there was a choice that nobody made."""
-    names = [m.name for m in book.sheets_metadata if str(m.typ).endswith("WorkSheet")]
+    names = _worksheets(book)
     if sheet is not None:
         if sheet not in names:
             _refuse_sheet(names, name, sheet)

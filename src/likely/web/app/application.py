@@ -24,7 +24,7 @@ from likely.models.default import field_of
 from likely.models.settings import declared
 from likely.table.schema import MISSING
 from likely.web.app.hands import COSTS, MODEL, PAGE, Order
-from likely.web.app.session import Session, SessionTable, app_page, require_learned
+from likely.web.app.session import SAMPLE, Session, SessionTable, app_page, require_learned
 from likely.web.application import REFUSED, Asked, Text, application
 from likely.web.guard import (
     BUSY,
@@ -142,11 +142,18 @@ class Where(Asked):
     path: Text | None = Field(None, max_length=4096)
 
 
+class ToOpen(Where):
+    """A table to open: where it is, or the sample."""
+
+    sample: bool = False
+
+
 class ColumnsAsked(Asked):
     """What columns mean, and which cells mean nothing."""
 
     types: dict[Text, Kinds] = Field(default_factory=dict, max_length=100_000)
     missing: list[Text] | None = Field(None, max_length=1000, description="None: the usual ones.")
+    sheet: Text | None = Field(None, description="Of a workbook; None: the first that holds rows.")
 
     def order(self) -> dict[str, Any]:
         """What is said, as `summarize` takes it; what it would refuse is refused at once."""
@@ -222,7 +229,7 @@ def app_application(session: Session, key: str, version: str, limits: Limits, la
             "largest": largest,
             "folder": os.getcwd(),
             "missing": list(MISSING),
-            "learners": list(field_of(0)[0]),
+            "learners": [name for name in field_of(0)[0] if name != "Auto"],  # which "automatic" is
         }
 
     @app.post("/files", responses=REFUSED, status_code=201)
@@ -246,9 +253,9 @@ def _add_tables(app: FastAPI, session: Session, version: str) -> None:
     """What is done with tables. Each answer is how the table stands; work goes on after it."""
 
     @app.post("/tables", responses=REFUSED, status_code=201)
-    def open_table(asked: Where) -> dict[str, Any]:
+    def open_table(asked: ToOpen) -> dict[str, Any]:
         """Open a table, and begin to read it."""
-        return session.open_table(asked.file, asked.path).describe()
+        return session.open_table(asked.file, SAMPLE if asked.sample else asked.path).describe()
 
     @app.get("/tables/{number}", responses=REFUSED)
     def show_table(number: int, known: int = -1) -> dict[str, Any]:

@@ -33,6 +33,8 @@ MOST_TABLES = 50
 State: TypeAlias = Literal["waiting", "running", "done", "failed", "cancelled"]
 CANCELLED = "Cancelled."
 NAMELESS = "table"
+SAMPLE = str(Path(__file__).parent / "penguins.csv")
+"""A table to try the app with."""
 
 
 @dataclass

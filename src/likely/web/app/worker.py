@@ -18,7 +18,7 @@ from likely.apply.predict import predict_table
 from likely.errors import LikelyError, SettingError
 from likely.evaluate.compare import compare
 from likely.evaluate.look import Look, look
-from likely.evaluate.study import study_further
+from likely.evaluate.study import Studies, study_further
 from likely.intake.reading import Reading, read_learner
 from likely.intake.summarize import inspect_columns
 from likely.machinery.threads import listening
@@ -34,6 +34,7 @@ from likely.present.page.writing import page
 from likely.present.report.evaluation import present_comparison
 from likely.present.report.look import cost_sentence, learner_name, present_look
 from likely.sums import state
+from likely.table.formats.containers import sheet_names
 from likely.web.app.hands import COSTS, MODEL, PAGE, Order
 
 # The process that works: orders come in as lines, progress and answers go out as lines. It ends when its orders
@@ -122,12 +123,16 @@ def do_work(order: Order, progress: Tell) -> Answer:
     return WORK[order.kind](order, progress)
 
 
+_LEARNED: dict[str, tuple[Look, Studies]] = {}
+"""What was learned last, by what was asked: other costs are applied to it as it is."""
+
+
 def _read(order: Order, progress: Tell) -> Answer:
     """How the columns are read."""
     remarks: list[str] = []
     found = inspect_columns(order.data, progress=progress, remark=remarks.append, **order.reading)
     tree: Answer = state.plain(found)
-    return {**tree, "notes": [*remarks, *found.notes]}
+    return {**tree, "notes": [*remarks, *found.notes], "sheets": sheet_names(order.data)}
 
 
 def _learn(order: Order, progress: Tell) -> Answer:
@@ -135,9 +140,14 @@ def _learn(order: Order, progress: Tell) -> Answer:
     remarks: list[str] = []
     reading = {**order.reading, "progress": progress, "remark": remarks.append}
     learner = _learner(order.learner)
-    record = _look(order, learner, reading)
+    stamp = os.stat(order.data).st_mtime_ns if os.path.isfile(order.data) else None
+    question = json.dumps([order.data, stamp, order.target, order.learner, order.reading], sort_keys=True)
+    before = _LEARNED.pop(question, None)
+    record = _look(order, learner, reading, None if before is None or stamp is None else before[0].model)
     assert record.model is not None
-    studies = study_further(record, order.data, learner, **reading)
+    studies = study_further(record, order.data, learner, **reading) if before is None else before[1]
+    _LEARNED.clear()
+    _LEARNED[question] = record, studies
     command = order.command(fit_options(record.model) if learner is not None else [])
     made = page(
         record,
@@ -154,9 +164,9 @@ def _learn(order: Order, progress: Tell) -> Answer:
     return {**_describe(record), "command": command, "remarks": remarks}
 
 
-def _look(order: Order, learner: Learner | None, reading: dict[str, Any]) -> Look:
+def _look(order: Order, learner: Learner | None, reading: dict[str, Any], model: Model | None) -> Look:
     loss = None if order.costs is None else Loss(order.costs, order.abstain)
-    return look(order.data, order.target, learner, loss=loss, picture=True, **reading)
+    return look(order.data, order.target, learner, loss=loss, picture=True, model=model, **reading)
 
 
 def _learner(name: str | None) -> Learner | None:

@@ -108,15 +108,18 @@ async function close(id) {
   else renderTables();
 }
 
+async function opened(where) {
+  const table = await ask("POST", "tables", where);
+  tables.set(table.id, table);
+  session.tables.push({ id: table.id, name: table.name });
+  go(table.id, "columns");
+}
+
 function openView() {
-  const from = rowsFrom("open", { title: "Drop a table here", largest: session.largest, taken: async (where) => {
-    const table = await ask("POST", "tables", where);
-    tables.set(table.id, table);
-    session.tables.push({ id: table.id, name: table.name });
-    go(table.id, "columns");
-  } });
+  const from = rowsFrom("open", { title: "Drop a table here", largest: session.largest, taken: opened });
+  const sample = make("button", { type: "button", id: "sample", onclick: () => opened({ sample: true }) }, "Try a sample: 344 penguins");
   return [make("div", { class: "head" }, make("h1", {}, "What can be predicted from your table?"),
-    make("p", { class: "lead" }, "Open a table, choose a column, and see how well the others predict it, and why.")), from,
+    make("p", { class: "lead" }, "Open a table, choose a column, and see how well the others predict it, and why.")), from, make("p", {}, sample),
   make("p", { class: "note" }, `Everything stays on this computer. What is copied or learned here is removed when the app ends. Paths start from ${session.folder}.`)];
 }
 

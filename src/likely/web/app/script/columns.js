@@ -12,24 +12,24 @@ const choices = new Map();
 
 export function choiceOf(table) {
   if (!choices.has(table.id)) {
-    choices.set(table.id, { types: { ...table.types }, missing: table.missing, target: null, bins: 4, learner: "" });
+    choices.set(table.id, { types: { ...table.types }, missing: table.missing, sheet: table.sheet, target: "", bins: 4, learner: "", settings: "" });
   }
-  const choice = choices.get(table.id);
-  if (choice.target === null && table.columns) choice.target = table.columns.target;
-  return choice;
+  return choices.get(table.id);
 }
 
 export const forget = (id) => choices.delete(id);
 
 // A change that could not be read is taken back; the sentence says why.
 export function undoReading(table) {
-  Object.assign(choiceOf(table), { types: { ...table.types }, missing: table.missing });
+  Object.assign(choiceOf(table), howRead({ ...table, types: { ...table.types } }));
 }
+
+const howRead = ({ types, missing, sheet }) => ({ types, missing, sheet });
 
 // What is sent: how to read, what to predict.
 export function toPredict(table) {
-  const { types, missing, target, bins } = choiceOf(table);
-  return { types, missing, target, target_bins: needsBins(table) ? bins : null };
+  const { target, bins } = choiceOf(table);
+  return { ...howRead(choiceOf(table)), target, target_bins: needsBins(table) ? bins : null };
 }
 
 const isSmall = ({ columns }) => columns.rows * columns.columns.length <= SMALL;
@@ -46,7 +46,7 @@ export function columnsView(table, { missing, learners }, actions) {
   const part = make("div", {});
 
   const changed = () => {
-    if (isSmall(table)) actions.read({ types: choice.types, missing: choice.missing });
+    if (isSmall(table)) actions.read(howRead(choice));
     else draw();
   };
   const draw = () => part.replaceChildren(
@@ -63,21 +63,38 @@ function asking(table, learners, choice, actions, draw) {
     choice.target = target.value;
     draw();
     byId("target").focus();
-  } }, ...table.columns.columns.map((c) => make("option", { value: c.name, selected: c.name === choice.target }, c.name)));
-  const learner = make("select", { id: "learner", onchange: () => (choice.learner = learner.value) },
+  } }, make("option", { value: "", selected: !choice.target }, "choose a column …"),
+  ...table.columns.columns.map((c) => make("option", { value: c.name, selected: c.name === choice.target }, c.name)));
+  const sheet = make("select", { id: "sheet", onchange: () => {
+    Object.assign(choice, { sheet: sheet.value || null, types: {}, target: "" });
+    actions.read(howRead(choice));
+  } }, ...[null, ...table.columns.sheets].map((name) => make("option", { value: name || "", selected: name === choice.sheet }, name || "the first with rows")));
+  const settings = make("input", { id: "settings", type: "text", spellcheck: "false", placeholder: "pseudo_count=1", value: choice.settings,
+    onchange: () => (choice.settings = settings.value.trim()) });
+  const learner = make("select", { id: "learner", onchange: () => {
+    choice.learner = learner.value;
+    draw();
+    byId("learner").focus();
+  } },
     ...["", ...learners].map((name) => make("option", { value: name, selected: name === choice.learner }, name || "automatic (best found)")));
   const bins = make("input", { id: "bins", type: "number", min: "2", max: "100", value: choice.bins,
     onchange: () => (choice.bins = Math.max(2, Math.round(Number(bins.value)) || 4)) });
   const form = make("form", { class: "line", onsubmit: (event) => {
     event.preventDefault();
-    actions.learn({ ...toPredict(table), learner: choice.learner || null });
+    actions.learn({ ...toPredict(table), learner: learnerOf(choice) });
   } },
+  ...(sheet.options.length > 2 ? [make("div", { class: "field" }, make("label", { for: "sheet" }, "Sheet"), sheet)] : []),
   make("div", { class: "field" }, make("label", { for: "target" }, "Predict"), target),
   ...(needsBins(table) ? [make("div", { class: "field" }, make("label", { for: "bins" }, "a number: cut into how many bins?"), bins)] : []),
   make("div", { class: "field" }, make("label", { for: "learner" }, "Learner"), learner),
-  make("button", { class: "first", type: "submit", id: "learn", disabled: actions.busy }, "Learn"));
+  ...(hasSettings(choice) ? [make("div", { class: "field" }, make("label", { for: "settings" }, "with settings"), settings)] : []),
+  make("button", { class: "first", type: "submit", id: "learn", disabled: actions.busy || !choice.target }, "Learn"));
   return make("div", { class: "ask" }, form);
 }
+
+// A learner as one writes it; names with a comma have their settings already.
+const hasSettings = ({ learner }) => learner && !learner.includes(",");
+const learnerOf = (choice) => (hasSettings(choice) && choice.settings ? `${choice.learner}(${choice.settings})` : choice.learner || null);
 
 // What was learned before a change is still what the page shows.
 function stale(table, choice) {
@@ -92,7 +109,7 @@ function pending(table, choice, actions) {
   const same = JSON.stringify([choice.types, choice.missing]) === JSON.stringify([table.types, table.missing]);
   if (same || isSmall(table)) return make("div", {});
   return make("p", { class: "callout" }, "Your changes count when you learn. To see them in this list before: ",
-    make("button", { type: "button", onclick: () => actions.read({ types: choice.types, missing: choice.missing }) }, "Read again"));
+    make("button", { type: "button", onclick: () => actions.read(howRead(choice)) }, "Read again"));
 }
 
 function listing(table, choice, changed) {

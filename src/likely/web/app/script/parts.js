@@ -28,7 +28,7 @@ function bytes(n) {
 // A box to drop a file into, or to choose one, or to type a path. `taken` gets {file} or {path}.
 export function rowsFrom(id, { title, largest, taken }) {
   const wrong = make("div", {});
-  const sent = make("p", { "aria-live": "polite" }, "CSV, TSV, Parquet, Arrow, JSON lines or ARFF");
+  const sent = make("p", { "aria-live": "polite" }, "CSV, TSV, Excel, Parquet, Arrow, JSON lines or ARFF");
   const input = make("input", { type: "file", id: `${id}-file`, "aria-label": "Choose a file", onchange: () => {
     if (input.files.length) take(input.files[0]);
     input.value = "";
@@ -94,10 +94,15 @@ const DOING = {
 export function workBox(job, cancel) {
   const step = make("p", {}), far = make("p", { class: "note", "aria-hidden": "true" });
   const box = make("div", { class: "work", id: "work" }, make("div", {}, step, far),
-    make("button", { type: "button", id: "cancel", onclick: cancel }, "Cancel"), make("progress", { "aria-label": DOING[job.kind] }));
+    make("button", { type: "button", id: "cancel", onclick: cancel }, "Cancel"));
+  const bar = make("progress", { "aria-label": DOING[job.kind] });
+  box.append(bar);
   box.update = (now) => {
     const said = now.state === "waiting" && now.seconds > 1 ? "Waiting until another table is done" : now.step || DOING[now.kind];
     if (step.textContent !== said) step.textContent = said;
+    const [, done, all] = /, (\d+) of (\d+)$/.exec(said) || [];
+    if (all) Object.assign(bar, { max: Number(all), value: Number(done) - 0.5 });
+    else bar.removeAttribute("value");
     const rows = now.rows ? `${count(now.rows)} rows read · ` : "";
     far.textContent = `${rows}${Math.floor(now.seconds)} s`;
   };

@@ -11,8 +11,8 @@ const ENDING = { sql: "sql", onnx: "onnx", pmml: "pmml", python: "py", javascrip
 
 export function compareView(table, actions) {
   const found = table.comparison;
-  const start = make("button", { class: found ? null : "first", id: "compare", type: "button", disabled: actions.busy,
-    onclick: () => actions.compare(toPredict(table)) }, found ? "Compare again" : "Compare learners");
+  const start = make("button", { class: found ? null : "first", id: "compare", type: "button",
+    disabled: actions.busy || !toPredict(table).target, onclick: () => actions.compare(toPredict(table)) }, found ? "Compare again" : "Compare learners");
   const intro = make("p", {}, "Every learner predicts the same held-out rows, so their scores can be compared. Large tables take a while.");
   if (!found) return make("section", {}, intro, start);
   const use = (name) => (found.names.includes(name)
