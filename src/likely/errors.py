@@ -36,7 +36,9 @@ def writing_options() -> Iterator[None]:
 _ARGUMENTS = {"for": "for_", "missing-as": "missing", "replace-invalid": "encoding_errors='replace'"}
 _VALUED = "block|dates|encoding|for|learner|missing|missing-as|numbers|sheet|target-bins|temperature|text|time|unseen"
 _TYPE = r"--type ('[^']*'|[^\s'()]*[^\s'().,;:])"
-_OPTION = re.compile(rf"(?:{_TYPE} ?)+(?<! )|--({_VALUED}) ('[^']*'|[\w.,-]*\w)|--([a-z][a-z-]+)")
+_OPTION = re.compile(
+    rf"likely [a-z]+ --[^.;,)]*|(?:{_TYPE} ?)+(?<! )|--({_VALUED}) ('[^']*'|[\w.,-]*\w)|--([a-z][a-z-]+)"
+)
 
 
 def write_arguments(sentence: str) -> str:
@@ -46,9 +48,13 @@ def write_arguments(sentence: str) -> str:
     "Cut it, e.g. target_bins=4, or say types={'mass': 'nominal', 'a b': 'date'}."
     >>> write_arguments("Ask for it: --learner Auto. Leave --keep out; --all shows more.")
     'Ask for it: learner=likely.Auto(). Leave keep out.'
+    >>> write_arguments("See likely look --time.")
+    'See likely look --time.'
     """
 
     def argument(found: re.Match[str]) -> str:
+        if found[0].startswith("likely"):  # a command stays one
+            return found[0]
         if found[1] is not None:
             pairs = (word.strip("'").rpartition("=") for word in re.findall(_TYPE, found[0]))
             return f"types={ {column: kind for column, _, kind in pairs} }"

@@ -102,7 +102,10 @@ def test_predicting_tells_what_was_odd(shards, run, write) -> None:
     write("new.csv", "outlook,zebra\nsunny,1\nhail,2\n")
     ran = run("predict", "all.likely", "new.csv").done()
     assert ran.out.count("\n") == 3
-    for sentence in ("Column 'humidity' is not in the table", "not seen in training: 1 cell of 'outlook'"):
+    for sentence in (
+        "lacks 3 columns of the model, whose cells count as missing: 'humidity', 'temperature'",
+        "not seen in training: 1 cell of 'outlook'",
+    ):
         assert sentence in ran.err
     write("none.csv", "zebra\n1\n")
     run("predict", "all.likely", "none.csv").refused("none of the attributes of this model", "'outlook'")
@@ -198,3 +201,22 @@ def test_who_reads_rows_once_is_told_who_learned(shards, run) -> None:
     assert sentence in said("--keep", "sums")
     assert sentence not in said()
     assert sentence not in said("--keep", "sums", "--learner", "NaiveBayes")
+
+
+def test_a_model_is_written_beside_where_nobody_says(run, examples, tmp_path) -> None:
+    assert "sex.likely: 333 rows" in run("fit", examples / "penguins.csv", "sex", "--learner", "NaiveBayes").err
+    assert likely.load(tmp_path / "sex.likely").summary.rows == 333
+    assert run("fit", examples / "penguins.csv", "sex", "--learner", "OneRule").code == 0  # a model may be replaced
+    (tmp_path / "species.likely").write_text("my notes")
+    run("fit", examples / "penguins.csv", "species").refused("species.likely", "--force")
+    assert (tmp_path / "species.likely").read_text() == "my notes"
+
+
+def test_many_absent_columns_are_one_sentence(run, examples, tmp_path) -> None:
+    run("fit", examples / "penguins.csv", "sex", "--learner", "NaiveBayes")
+    (tmp_path / "few.csv").write_text("body_mass_g\n4000\n")
+    said = run("predict", "sex.likely", "few.csv").err.splitlines()
+    assert [line for line in said if "lacks" in line] == [
+        "The table lacks 6 columns of the model, whose cells count as missing: 'bill_depth_mm', 'bill_length_mm', "
+        "'flipper_length_mm', 'island', 'species', 'year'."
+    ]

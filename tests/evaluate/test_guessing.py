@@ -99,3 +99,14 @@ def test_the_answer_of_costs_is_a_sentence(examples: Path) -> None:
     assert headline(record).startswith("Naive Bayes decides on play at a cost of ")
     assert "Naive Bayes decides at a cost of" in present_look(record).headline
     assert "at a cost of" in record.page()
+
+
+def test_costs_are_applied_to_what_was_learned(examples: Path, caplog: pytest.LogCaptureFixture) -> None:
+    record = likely.look(examples / "penguins.csv", "sex")
+    loss = {"female": {"female": 0, "male": 3}, "male": {"female": 1, "male": 0}}
+    with caplog.at_level("INFO", logger="likely"):
+        again = likely.look(examples / "penguins.csv", "sex", loss=loss, model=record.model)
+    assert not [r for r in caplog.records if r.getMessage().startswith(("Comparing", "Learning"))]
+    assert again.json() == likely.look(examples / "penguins.csv", "sex", loss=loss).json()
+    other = likely.look(examples / "penguins.csv", "species", model=record.model)  # of other sums: it is learned
+    assert other.json() == likely.look(examples / "penguins.csv", "species").json()

@@ -138,9 +138,10 @@ def test_a_date_that_tells_most_is_among_the_first_lines_with_what_is_left_witho
     assert record.leaks == ("when",) and record.without_leaks is not None
     first = next(line for line in str(record).splitlines() if line.startswith("Warning"))
     assert first in str(record).partition("\n\n")[0], "before any table"
-    assert "The date 'when' tells most" in first and "say --time 'when'." in first
+    assert "The date 'when' tells most" in first and "say time='when'." in first
     left = f"Without 'when': {100 * (record.without_leaks.value or 0):.1f} %"
-    assert left in first and first.endswith("To leave it out: --type when=ignore")
+    assert left in first and first.endswith("To leave it out: types={'when': 'ignore'}")
+    assert record.warnings[0].endswith("To leave it out: --type when=ignore")  # as the command line says it
     assert left in unescape(record.page()).replace("\N{NO-BREAK SPACE}", " ")
     assert likely.look(_by_time(500), "y", likely.NaiveBayes(), time="when").leaks == ()
 
@@ -159,5 +160,5 @@ def test_the_doctor_says_first_what_is_left(name: str) -> None:
     assert found.grave[0].columns == (name,)
     left = f"Without '{name}': {100 * (found.without_leaks.value or 0):.1f} %"
     first = next(line for line in str(found).splitlines() if line.startswith("Warning"))
-    assert left in first and first.endswith(f"To leave it out: --type {name}=ignore")
+    assert left in first and first.endswith(f"To leave it out: types={{'{name}': 'ignore'}}")
     assert str(found).splitlines()[3] == first, "before any table"

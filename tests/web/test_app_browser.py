@@ -80,7 +80,8 @@ def download(tab: Any, words: str, folder: Path) -> Path:
 def test_from_a_file_to_a_page_costs_a_model_and_predictions(app: Watched, tmp_path: Path) -> None:
     tab = app.tab
     tab.set_input_files("#open-file", WEATHER)
-    tab.wait_for_selector("tr[data-column=play].target")
+    tab.wait_for_selector("tr[data-column=play]")
+    assert tab.locator("tr.target").count() == 0 and tab.locator("#learn").is_disabled()
     assert tab.locator("tr[data-column=temperature] select option:checked").inner_text() == "automatic: number"
     assert tab.locator("tr[data-column=outlook] .examples").inner_text() == "sunny · overcast · rainy"
 
@@ -128,7 +129,7 @@ def test_a_path_missing_values_comparing_and_cancelling(app: Watched) -> None:
     tab.focus("#open-path")
     tab.keyboard.type("iris.csv")
     tab.keyboard.press("Enter")
-    tab.wait_for_selector("tr[data-column=species].target")
+    tab.wait_for_selector("tr[data-column=species]")
     tab.click("text=Missing values")
     tab.fill("#missing", "0.2\nNA")
     tab.click("#missing-apply")
@@ -151,6 +152,36 @@ def test_a_path_missing_values_comparing_and_cancelling(app: Watched) -> None:
     assert "Linear" in tab.frame_locator("iframe").locator("main").inner_text()
 
 
+def test_a_sample_and_the_sheets_of_a_workbook(app: Watched, tmp_path: Path) -> None:
+    xlsxwriter = pytest.importorskip("xlsxwriter")
+    tab = app.tab
+    assert "Excel" in tab.inner_text(".drop")
+    tab.click("#sample")
+    tab.wait_for_selector("tr[data-column=species]")
+    assert not tab.locator("#sheet").count()
+    names = tab.locator("#learner option").all_inner_texts()
+    assert len({*names}) == len(names) and "Auto" not in names
+    tab.click("#open-another")
+    with xlsxwriter.Workbook(tmp_path / "two.xlsx") as book:
+        for name, cells in (("Cover", ["title"]), ("Data", ["x", "y"])):
+            sheet = book.add_worksheet(name)
+            sheet.write_row(0, 0, cells)
+            for k in range(40):
+                sheet.write_row(k + 1, 0, [f"{cell} {k % 2}" for cell in cells])
+    tab.set_input_files("#open-file", tmp_path / "two.xlsx")
+    tab.wait_for_selector("tr[data-column=title]")
+    tab.select_option("#sheet", "Data")
+    tab.wait_for_selector("tr[data-column=y]")
+    tab.select_option("#target", "y")
+    tab.select_option("#learner", "NaiveBayes")
+    tab.fill("#settings", "pseudo_count=0.5")
+    tab.locator("#settings").blur()
+    learn(tab)
+    tab.click(".steps >> text=Download")
+    text = tab.inner_text("pre")
+    assert "--sheet Data" in text and "pseudo_count=0.5" in text
+
+
 def test_names_from_data_are_shown_as_they_are(app: Watched, tmp_path: Path) -> None:
     tab = app.tab
     path = tmp_path / "evil.csv"
@@ -160,6 +191,7 @@ def test_names_from_data_are_shown_as_they_are(app: Watched, tmp_path: Path) -> 
     tab.wait_for_selector(".columns-table")
     assert tab.locator("tbody th").first.inner_text() == EVIL
     assert tab.locator(".examples").nth(1).inner_text() == f"{EVIL}0 · {EVIL}1"
+    tab.select_option("#target", f"{EVIL} y")
     tab.select_option("#learner", "NaiveBayes")
     learn(tab)
     for view in ("Costs", "Download", "Columns"):
@@ -207,11 +239,12 @@ def test_work_that_ends_before_its_order_is_answered_is_shown_all_the_same(app: 
 
     tab.fill("#open-path", "iris.csv")
     tab.keyboard.press("Enter")
-    tab.wait_for_selector("tr[data-column=species].target")
+    tab.wait_for_selector("tr[data-column=species]")
     tab.route(re.compile(r"/tables/\d+/(read|learn)$"), answer_late)
     tab.select_option("tr[data-column=species] select", "number")
     tab.wait_for_selector(".problem:has-text('species')")
     assert tab.locator("tr[data-column=species] select option:checked").inner_text() == "automatic: nominal"
+    tab.select_option("#target", "species")
     tab.select_option("#learner", "NaiveBayes")
     learn(tab)
 
@@ -228,6 +261,7 @@ def test_it_fits_a_phone_and_is_used_by_key(browser: Any, address: str, scheme: 
     tab.keyboard.press("Enter")
     tab.wait_for_selector(".columns-table")
     assert fits(tab)
+    tab.select_option("#target", "play")
     tab.select_option("#learner", "NaiveBayes")
     tab.focus("#learn")
     tab.keyboard.press("Enter")
