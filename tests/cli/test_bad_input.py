@@ -123,7 +123,6 @@ def test_usage_is_told_in_a_sentence(run) -> None:
     run("lok", "t.csv").refused("no command 'lok'", "Did you mean 'look'")
     run("look").refused("DATA", "likely look --help")
     run("look", "t.csv").refused("TARGET")
-    run("fit", "t.csv", "c").refused("-o")
     run("merge", "-o", "m.likely").refused("MODELS")
     told = run()
     assert told.code == 2 and "Commands:" in told.err

@@ -183,9 +183,11 @@ def fit_table(table: Table, places: int) -> list[Table]:
         table = table.keep([k for k, head in enumerate(table.header) if head not in left_out])
     table = _cut_words(table, places)
     widths = _widths(table)
-    if sum(widths) <= places or len(widths) < 3:
+    if sum(widths) <= places:
         return [table]
-    out, kept = [], [0]
+    room = max(places - widths[0] - GAP, NARROWEST)
+    table = replace(table, header=(table.header[0], *(_cut(head, room, 1) for head in table.header[1:])))
+    widths, out, kept = _widths(table), [], [0]
     for k in range(1, len(widths)):
         if len(kept) > 1 and sum(widths[j] for j in (*kept, k)) > places:
             out.append(table.keep(kept))
