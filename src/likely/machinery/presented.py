@@ -44,7 +44,7 @@ class Presented:
         return f"<{type(self).__name__}: {headline}>"
 
     def __str__(self) -> str:
-        if getattr(self, "one", False):  # the answer for one row is printed in a line
+        if getattr(self, "one", None) is True:  # the answer for one row is printed in a line
             return repr(self)
         return str(self._face("to_text"))
 
