@@ -313,11 +313,11 @@ def test_the_ledger_has_a_line_for_each_attribute_and_adds_up() -> None:
     for row in range(3):
         cells = {name: column[row] for name, column in data.items() if name != "class"}
         ledger = likely.explain(model, cells)
-        assert ledger.additive and any("Each line is the weighted sum" in r for r in ledger.remarks)
+        assert ledger.additive and any("Each line adds up what its members say: " in r for r in ledger.remarks)
         ratios = [e.log_ratio for e in ledger.entries if e.log_ratio is not None]
         assert math.fsum(ratios) == pytest.approx(ledger.log_odds, abs=1e-9)
         named = [e.name for e in ledger.entries]
-        assert sum("Neighbors" in name for name in named) == 1 and len(named) == len(set(named))
+        assert sum("neighbour voting" in name for name in named) == 1 and len(named) == len(set(named))
     # (In a tree, what is unknown has the term of what depends on it.)
     members = [likely.NaiveBayes(), likely.Logistic(), likely.Additive(order=2, rounds=40), likely.Neighbors(k=9)]
     model = likely.fit(data, "class", likely.Pool(members, weights=(0.3, 0.2, 0.4, 0.5)))
@@ -379,7 +379,7 @@ def test_what_is_meant_for_updates_learns_unlearns_and_merges(tmp_path: Path) ->
 def test_candidates_may_be_given_and_refusals_are_told() -> None:
     data = mixed_table()
     model = likely.fit(data, "class", likely.Auto(members=("NaiveBayes", likely.FullBayes(), likely.Prior())))
-    assert any("FullBayes was not tried" in note for note in model.notes)
+    assert any("full Bayes was not tried" in note for note in model.notes)
     with pytest.raises(SettingError, match="cannot be a member"):
         likely.Auto(members=(likely.Auto(),))
     with pytest.raises(SettingError, match="whole number"):

@@ -147,6 +147,12 @@ class Additive(Settings):
         optional=True,
     )
 
+    @property
+    def spoken(self) -> str:
+        """By how many attributes take part in a term, and whether it is larger than usual."""
+        terms = {1: "curves", 2: "pairs", 3: "triples", "any": "trees"}.get(self.order, f"sets of {self.order}")
+        return f"{'larger ' * (self.leaves > type(self).leaves)}boosted {terms}"
+
     def needs(self, schema: Schema) -> frozenset[str]:
         """Nothing beyond the first order: levels, and tallies of numbers, which say where to cut."""
         return frozenset()

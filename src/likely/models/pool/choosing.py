@@ -18,7 +18,7 @@ from likely.models.heldout.search import HeldOutParts, attempt, most_scored
 from likely.models.heldout.weighing import evidence_weights, tell_apart, weighted_logs
 from likely.models.pool.candidates import member_learner, member_spec
 from likely.models.posterior import Matrix, first_best
-from likely.models.registry import learner_titles
+from likely.models.registry import learner_titles, spoken_titles, weighed_names
 from likely.models.shapes import Exhibit
 from likely.sums.contracts import State
 from likely.sums.state import read_array, read_mapping, read_number, read_text, read_whole, require
@@ -76,12 +76,17 @@ class Trial:
             return (self.remark,)
         if not self.rows:
             return ()
-        titles, order = self.titles, sorted(self.kept, key=lambda h: (-self.weights[h], h))
-        shares = ", ".join(f"{titles[h]} × {self.weights[h]:.3g}" for h in order)
-        if not shares:
+        if not self.kept:
             return ("No candidate beats the class frequencies on held-out rows.",)
         count = f"{len(self.candidates)} candidates" if len(self.candidates) > 1 else "one candidate"
-        return (f"Chosen from {count} on held-out rows, with evidence weights: {shares}.",)
+        return (
+            f"Chosen from {count} on held-out rows: {weighed_names(self.spoken, self.weights[self.kept].tolist())}.",
+        )
+
+    @property
+    def spoken(self) -> tuple[str, ...]:
+        """What people call the candidates with weight."""
+        return spoken_titles([member_learner(self.candidates[h]) for h in self.kept])
 
     def exhibit(self, weighed: bool) -> tuple[Exhibit, ...]:
         """Every candidate with its weight and score; how many rows they were is known where these weigh one each."""
@@ -192,7 +197,7 @@ def choose_members(
         if impossible := sorted(wishes & errors.keys()):
             refused[h] = errors[impossible[0]]
     parts = HeldOutParts.of(summary, rows, [wish for wish in wanted if wish not in errors], range(most_parts))
-    titles, tell, start = learner_titles(candidates), teller(), _log_shares(summary)
+    titles, tell, start = spoken_titles(candidates), teller(), _log_shares(summary)
     most = most_scored(len(candidates) * len(summary.classes), LEAST_SCORED)
 
     def known_places(held: HeldOutParts) -> NDArray[np.intp]:
