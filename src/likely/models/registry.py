@@ -41,7 +41,9 @@ FAMILY = {
     "Auto": Registration("pool.auto", "the model", "AutoClassifier"),
     "NaiveBayes": Registration("naive.naive", "naive Bayes", "NaiveBayesClassifier"),
     "TunedNaiveBayes": Registration("naive.tuned", "tuned naive Bayes", "TunedNaiveBayesClassifier"),
-    "TreeAugmented": Registration("dependence.tree", "tree-augmented Bayes", "TreeAugmentedClassifier", EXPORTS),
+    "TreeAugmented": Registration(
+        "dependence.tree", "tree-augmented Bayes", "TreeAugmentedClassifier", (*EXPORTS, "explaining")
+    ),
     "OneDependence": Registration(
         "dependence.one_dependence", "one-dependence Bayes", "OneDependenceClassifier", (*EXPORTS, "explaining")
     ),
@@ -53,7 +55,7 @@ FAMILY = {
         "text_logistic.learner", "logistic regression on words", "TextLogisticClassifier", (*EXPORTS, "updates")
     ),
     "Additive": Registration("additive.additive", "additive boosting", "AdditiveClassifier", ("updates",)),
-    "Forest": Registration("additive.forest", "random forest", "ForestClassifier", ("updates",)),
+    "Forest": Registration("additive.forest", "random forest", "ForestClassifier", ("updates", "explaining")),
     "Neighbors": Registration(
         "neighbors.neighbors", "neighbour voting", "NeighborsClassifier", (*EXPORTS, "explaining")
     ),

@@ -181,13 +181,20 @@ def choose_members(
     race: bool,
     beside: Mapping[str, Learner],
     everything: tuple[Summary, KeptRows],
+    unlimited: Sequence[Learner] = (),
 ) -> Choice:
     """Weights for the candidates by how they do on held-out parts of the rows, `most_parts` of them at most.
 
     In a `race` all are tried on the first part, and those that have weight there, or are best by themselves, on further
     ones, until held-out rows have told enough. Those `beside` are judged on the same rows, with all that these and
-    their summary have in `everything`: candidates may be given fewer columns.
+    their summary have in `everything`: candidates may be given fewer columns. `unlimited` would be candidates if people
+    need not read the model: they are tried as well, to say what that costs, and get no weight.
     """
+    limit = len(candidates)
+    groups = [[*range(limit)]]
+    if unlimited:
+        candidates = (*candidates, *(one for one in unlimited if one not in candidates))
+        groups.append([candidates.index(one) for one in unlimited])
     refused: dict[int, str] = {}
     needs = [candidate.needs(summary.schema) for candidate in candidates]
     wanted = sorted(frozenset().union(*needs))
@@ -223,17 +230,18 @@ def choose_members(
     scores = {h: _score_alone(one, start, rows, places) for h, (one, _) in found.items()}
     running = [*found]
     if race and found and len(places):
-        evidence, truth, weight = (
-            _stack({h: one for h, (one, _) in found.items()}),
-            rows.group[places].astype(np.int64),
-            rows.weight[places],
-        )
-        weights = _weigh_all(evidence, start, truth, weight)
-        logs = weighted_logs(evidence, start, weights)[np.arange(len(truth)), truth]
-        more = math.ceil(min(ENOUGH / max(-float(weight @ logs), 1e-9), most_parts)) - 1
-        best = sorted(found, key=lambda h: (-scores[h], h))[:GO_ON]
-        # The first goes on too: it is what is believed before rows speak (ANCHOR).
-        running = [h for h, w in zip(found, weights, strict=True) if w > 0 or h in best or h == 0]
+        truth, weight = rows.group[places].astype(np.int64), rows.weight[places]
+        going, more = set[int](), 0
+        for group in groups:
+            own = [h for h in found if h in group]
+            evidence = _stack({h: found[h][0] for h in own})
+            weights = _weigh_all(evidence, start, truth, weight)
+            logs = weighted_logs(evidence, start, weights)[np.arange(len(truth)), truth]
+            more = max(more, math.ceil(min(ENOUGH / max(-float(weight @ logs), 1e-9), most_parts)) - 1)
+            # The first goes on too: it is what is believed before rows speak (ANCHOR).
+            going |= {*own[:1], *sorted(own, key=lambda h: (-scores[h], h))[:GO_ON]}
+            going |= {h for h, w in zip(own, weights, strict=True) if w > 0}
+        running = [h for h in found if h in going]
         if more and running and len(parts.training) > 1:
             further = parts.holding([*parts.training][1 : 1 + more])
             beyond = known_places(further)
@@ -259,8 +267,12 @@ def choose_members(
         one = attempt(lambda own: judges.evidence(own, places), learner)
         if not isinstance(one, LikelyError):
             others[name] = one[0]
-    judged = JudgedRows({h: found[h][0] for h in running}, start, rows, places, summary, others)
+    judged = JudgedRows({h: found[h][0] for h in running if h < limit}, start, rows, places, summary, others)
     trial = _judge(judged)
+    if unlimited and trial.rows:
+        best = _judge(replace(judged, said={h: found[h][0] for h in groups[1] if h in running}))
+        notes = (_cost_of_limit(trial.score, best.score), *notes)
+    found, running = {h: one for h, one in found.items() if h < limit}, [*judged.said]
     weights = np.zeros(len(candidates))
     weights[running] = trial.weights if trial.rows else 0.0
     if trial.rows:
@@ -290,6 +302,15 @@ def with_candidate(choice: Choice, spoken_as: Learner, learner: Learner, said: F
     candidates = (*trial.candidates, member_spec(spoken_as))
     trial = replace(found, candidates=candidates, weights=weights, scores=scores)
     return Choice(trial, (*choice.learners, learner), choice.refused, judged)
+
+
+def _cost_of_limit(score: float, best: float) -> str:
+    """What it costs that people can read the model."""
+    own, other = (f"{-value / math.log(2):.4f}" for value in (score, best))
+    return (
+        f"Made to be read: curves, and ten pairs of attributes at most. Log loss on held-out rows: {own} bits a row; "
+        f"without this limit {other}."
+    )
 
 
 def _stack(found: Mapping[int, Floats]) -> Floats:

@@ -284,6 +284,8 @@ class PoolPlan:
     """Learners that are judged on the same rows, and not pooled."""
     larger: bool = False
     """Whether one more candidate learns from all rows but those that judge, where there are more than are kept."""
+    unlimited: Callable[[Summary], tuple[Learner, ...]] | None = None
+    """What is tried without the limit that `candidates` has, to say what it costs."""
     screens: bool = False
     """Whether attributes that tell nothing are left out, where there are many."""
 
@@ -310,7 +312,14 @@ def learn_pool(plan: PoolPlan, summary: Summary) -> Learning[Model]:
     summary, choice = choose_dates(
         summary,
         lambda own: choose_members(
-            plan.candidates(own), own, rows, most, race, plan.beside, everything if told else (own, rows)
+            plan.candidates(own),
+            own,
+            rows,
+            most,
+            race,
+            plan.beside,
+            everything if told else (own, rows),
+            () if plan.unlimited is None else plan.unlimited(own),
         ),
     )
     choice = replace(choice, refused=(*told, *choice.refused))
