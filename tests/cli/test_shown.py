@@ -19,8 +19,8 @@ ROW = {"species": "Gentoo", "body_mass_g": 5000}
 LONG = "a name of a column that is quite long and goes on and on"
 SENTENCES = {"counterfactual", "drift", "changes"}
 """What is told in sentences: that nothing changed, and what would have to."""
-NO_RESULT = {"database"}
-"""Public functions that return a table as it is, not a result."""
+NO_RESULT = {"database", "remarks"}
+"""Public functions that return a table or lists of sentences as they are, not a result."""
 
 
 @pytest.fixture(scope="module")
@@ -174,3 +174,13 @@ def test_bars_are_shortened_in_proportion() -> None:
     table = Table("", ("name", ""), (("a", "▇" * 20), ("b", "▇" * 10)))
     assert [r[1] for r in fit_table(table, 18)[0].rows] == ["▇" * 12, "▇" * 6]
     assert to_text(Document("x", (table,)), 18).splitlines()[-2:] == ["  a     " + "▇" * 12, "  b     " + "▇" * 6]
+
+
+def test_errors_speak_the_language_that_asked(examples: Path, run: Callable[..., Any]) -> None:
+    table = examples / "penguins.csv"
+    with pytest.raises(likely.LikelyError) as refused:
+        likely.fit(table, "body_mass_g")
+    assert "target_bins=4, or say types={'body_mass_g': 'nominal'}" in str(refused.value)
+    assert "--" not in str(refused.value)
+    run("fit", table, "body_mass_g").refused("--target-bins 4, or say --type body_mass_g=nominal")
+    assert "--" not in str(likely.look(table, "sex", likely.NaiveBayes())).replace("----", "")
