@@ -65,7 +65,7 @@ def test_a_schema_has_said_it_already(ask: Callable[..., str]) -> None:
     program = TABLE + (
         "import likely\nsums = likely.summarize(TABLE, 'play')\nlikely.summarize(TABLE, schema=sums.schema, loudness=2)"
     )
-    assert "Leave out either --schema or --loudness." in ask("-c", program)
+    assert "Leave out either schema or loudness." in ask("-c", program)
 
 
 def test_a_spec_has_it(ask: Callable[..., str]) -> None:
