@@ -88,7 +88,7 @@ def test_tables_that_kept_different_names_are_not_merged() -> None:
     two = likely.summarize({"a": ["x", "x", "z", "z"], "t": ["p", "q"] * 2}, "t", least_count=2)
     with pytest.raises(SchemaMismatch, match=r"frequent enough.*same schema"):
         one + two
-    with pytest.raises(LikelyError, match="least-count"):
+    with pytest.raises(LikelyError, match="least_count"):
         likely.summarize({"a": ["x"], "t": ["p"]}, schema=one.schema, least_count=2)
     with pytest.raises(LikelyError, match="whole number"):
         likely.summarize({"a": ["x"], "t": ["p"]}, "t", least_count=0)

@@ -493,7 +493,7 @@ def test_the_ledger_has_no_line_for_what_is_unknown(name: str) -> None:
     known = names[0]
     ledger = likely.explain(model, {known: training(0.0)[known][0]})
     assert ledger.entries[0].kind == "prior"
-    written = str(ledger).splitlines()
+    written = [line for line in str(ledger).splitlines() if line]
     start = next(k for k, line in enumerate(written) if line.strip().startswith("together"))
     others = [n.split(",")[0] for n in names[1:]]
     assert not any(other in line for line in written[: start + 1] for other in others if len(other) > 1)

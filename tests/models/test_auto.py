@@ -373,7 +373,7 @@ def test_what_is_meant_for_updates_learns_unlearns_and_merges(tmp_path: Path) ->
     back = unlearn(both, more)
     np.testing.assert_array_equal(back.posterior(data).matrix, model.posterior(data).matrix)
     other = likely.fit(first, "class", likely.Pool((likely.Additive(order=1, rounds=9),), weights=(1.0,)))
-    with pytest.raises(SettingError, match="--for updates"):
+    with pytest.raises(SettingError, match="for_='updates'"):
         likely.learn(other, more)
 
 
@@ -548,8 +548,8 @@ def test_the_faces_take_what_it_says(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     likely.curve(TABLE, "t", folds=2, steps=2)
     likely.repeats(TABLE, "t", folds=2, most=0)
     likely.doctor(TABLE, "t", folds=2)
-    # A look at a table in which a column gives the class away is a look without that column as well.
-    assert asked == [*["textbook", "fit", "fit"] * 2, "fit", "textbook", "doubt"]
+    # A look at a table in which a column gives the class away is a look without that column as well; so is a check-up.
+    assert asked == [*["textbook", "fit", "fit"] * 2, "fit", "textbook", "doubt", "textbook", "fit", "fit"]
 
 
 @pytest.mark.parametrize("rows", [400, 2600])

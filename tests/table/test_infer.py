@@ -224,7 +224,7 @@ def test_a_target_may_be_text_whole_or_boolean() -> None:
 def test_a_target_with_many_numbers_must_be_binned() -> None:
     x = over("a", "b")
     for cells in ([k / 7 for k in range(ROWS)], DECIMALS, [*range(NUMERIC_CLASSES + 1), *range(29)]):
-        with pytest.raises(ColumnError, match="--target-bins 4"):
+        with pytest.raises(ColumnError, match="target_bins=4"):
             likely.summarize({"x": x, "t": cells}, "t")
     assert len(likely.summarize({"x": x, "t": over(*range(NUMERIC_CLASSES))}, "t").classes) == NUMERIC_CLASSES
     with pytest.raises(ColumnError, match="too many for classes"):
