@@ -135,8 +135,6 @@ class ParquetSource(FileSource):
                 batch_size=rows, row_groups=list(groups), columns=read, use_threads=use_threads
             ):
                 yield self._given(batch, names)
-        # Pages of many columns take up hundreds of megabytes, which the pool would keep beside what is made of them.
-        pa.default_memory_pool().release_unused()
 
 
 def open_ipc(place: Place) -> Source:
