@@ -16,7 +16,7 @@ from likely.sums.contracts import EVERY_ROW_ONE, State, Weights
 from likely.sums.exact import Exact
 from likely.sums.powers import ROOM, Powers
 from likely.sums.state import is_rising, read_array, read_whole, require
-from likely.sums.tallies import bits_to_drop, bits_to_drop_ahead, coarsen_tally, index_keys, merge_tallies
+from likely.sums.tallies import bits_to_drop, bits_to_drop_ahead, bits_to_drop_of_many, coarsen_tally, index_keys, merge_tallies
 from likely.sums.words.counting import Words
 from likely.table.labels import Labels, number_label
 from likely.table.schema import OTHER
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 CAP = 2048
 MOST_CAP = 1 << 24
 """A file that says more than this is not believed."""
-_AHEAD = 1 << 12
-"""Rows that are looked at when the tally must be coarsened. What they need is needed anyway."""
 _FEW = 16
 """Groups of which the table is grown in larger steps: it takes little memory."""
 
@@ -75,12 +73,17 @@ class Numbers:
         """Take in one batch: a number (NaN: missing) and a group (negative: left out) for each row."""
         update_numbers([self], [cells], group, weights)
 
-    def _open(self, x: Floats) -> None:
+    def _open(self, x: Floats, group: Ints) -> None:
         """Make ready for these cells."""
         if self._index is None:
             first = x[:64].tolist()
             # Where most of the first cells differ, others will too: the index need not grow, each time from anew.
             many = 2 * len({value for value in first if value == value}) > len(first)
+            if many and len(x) > self.cap and not self._known and not self.level:
+                least, most = kernels.exponents(x)
+                self.level = bits_to_drop_of_many(x, group, least, most, self.cap) if least <= most else 0
+                if self.level:  # it need not be coarsened once it is full
+                    self._powers.widen(least, most)
             least = tallies.index_size(min(len(x), self.cap)) if many else 256 if len(x) >= 64 else 16
             self._keys, self._secret = self._keys.copy(), draw_keys()
             self._index = index_keys(self._keys, self._known, self._secret, least)
@@ -157,8 +160,7 @@ class Numbers:
             keys, counts = self._keys[: self._known], self.table.counts()
             powers = None if counts is None else Powers.of_tally(keys, np.ascontiguousarray(counts[: self._known]))
             self._powers = powers or Powers.of(*self.sums())
-        ahead = x[: at + _AHEAD]
-        bits = bits_to_drop_ahead(self._keys, self._known, ahead, group[: len(ahead)], at, self.level, self.cap)
+        bits = bits_to_drop_ahead(self._keys, self._known, x, group, at, self.level, self.cap)
         self._keys, self._known, self.table, self._index = coarsen_tally(
             self._keys, self._known, self.table, bits, self._secret
         )
@@ -399,7 +401,7 @@ def update_numbers(
     if any(len(x) != rows for x in arrays) or any(own.groups != groups for own in columns):
         raise ValueError("all columns have a cell for each row, and the same groups")
     for own, x in zip(columns, arrays, strict=True):
-        own._open(x)
+        own._open(x, group)
     if not weights.plain:
         for own, x in zip(columns, arrays, strict=True):
             own._update_weighed(x, group, weights)

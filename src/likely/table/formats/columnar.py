@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _BYTES = 1 << 21
 """About so many bytes of cells are in a batch, if its rows are long."""
-_WIDE_BYTES = 1 << 23
+_WIDE_BYTES = 1 << 24
 """The same, where no cells are long."""
 _LONG = 64
 """Mean bytes of a cell above which a text column is not read as a dictionary: its cells are hardly ever equal."""
