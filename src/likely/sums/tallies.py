@@ -261,17 +261,17 @@ def mark_places(x: Floats, group: Ints, least: int, left: int, marks: Hashes) ->
     bits, places = x.view(np.uint64), marks.view(np.uint8)
     drop, below, half = np.uint64(MANTISSA - left), np.uint64(least << left), np.uint64(marks.size << 2)
     zero = np.int64(0)
-    for i in range(bits.size):
+    for i in range(np.uint64(bits.size)):
         u = bits[i]
         e = (u >> EXPONENT_AT) & EXPONENT
-        if group[i] < 0 or e == EXPONENT:
+        if group[i] < 0:
             continue
-        if e == 0:
-            if (u << ONE) != 0:
-                return np.int64(-1)
+        if e - ONE < EXPONENT - ONE:
+            places[((u & BELOW_SIGN) >> drop) - below + (u >> SIGN_AT) * half] = 1
+        elif (u << ONE) == 0:
             zero = np.int64(1)
-            continue
-        places[((u & BELOW_SIGN) >> drop) - below + (u >> SIGN_AT) * half] = 1
+        elif e == 0:
+            return np.int64(-1)
     return zero
 
 
@@ -358,9 +358,9 @@ PLACES_MARKED = 1 << 15
 
 
 def index_size(known: int, least: int = 16) -> int:
-    """Places of a hash index that is at most half full."""
-    while least < 2 * known:
-        least *= 4
+    """Places of a hash index that is at most a quarter full: half full, one key in three is found at a second look."""
+    while least < 4 * known:
+        least *= 2
     return least
 
 
