@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.machinery.arrays import Floats, Hashes, Ints, Longs, Whole, distinct
-from likely.machinery.jit import floats_at, hashes_at, inner, ints_at, kernel, leading_zeros, longs_at, trailing_zeros
+from likely.machinery.arrays import Bytes, Floats, Hashes, Ints, Longs, Whole, distinct
+from likely.machinery.jit import floats_at, hashes_at, inner, ints_at, kernel, leading_zeros, longs_at
 from likely.sums import kernels
 from likely.sums.exact import Exact
 from likely.sums.kernels import (
@@ -249,17 +249,17 @@ def fewest_bits(ordered: Hashes, cap: int, room: Longs) -> Whole:
     return bits
 
 
-BELOW_SIGN, BYTE = np.uint64((1 << 63) - 1), np.uint64(3)
+BELOW_SIGN = np.uint64((1 << 63) - 1)
 MANTISSA = 52
 
 
-@kernel("f8[], i4[], i8, i8, u8[]", returns=1)
-def mark_places(x: Floats, group: Ints, least: int, left: int, marks: Hashes) -> Whole:
-    """Mark, in a byte of `marks`, the place on the line of each x but for its bits below the first `left` of the
+@kernel("f8[], i4[], i8, i8, u1[]", returns=1)
+def mark_places(x: Floats, group: Ints, least: int, left: int, marks: Bytes) -> Whole:
+    """Mark the place on the line of each x but for its bits below the first `left` of the
     mantissa, from exponent `least` on; what is below zero comes in the second half, zero nowhere. Says whether there is
     a zero, or -1 where a number is too small for a place."""
-    bits, places = x.view(np.uint64), marks.view(np.uint8)
-    drop, below, half = np.uint64(MANTISSA - left), np.uint64(least << left), np.uint64(marks.size << 2)
+    bits = x.view(np.uint64)
+    drop, below, half = np.uint64(MANTISSA - left), np.uint64(least << left), np.uint64(marks.size >> 1)
     zero = np.int64(0)
     for i in range(np.uint64(bits.size)):
         u = bits[i]
@@ -267,37 +267,12 @@ def mark_places(x: Floats, group: Ints, least: int, left: int, marks: Hashes) ->
         if group[i] < 0:
             continue
         if e - ONE < EXPONENT - ONE:
-            places[((u & BELOW_SIGN) >> drop) - below + (u >> SIGN_AT) * half] = 1
+            marks[((u & BELOW_SIGN) >> drop) - below + (u >> SIGN_AT) * half] = 1
         elif (u << ONE) == 0:
             zero = np.int64(1)
         elif e == 0:
             return np.int64(-1)
     return zero
-
-
-@kernel("u8[], i8, i8, i8, i8[]", returns=1)
-def fewest_bits_marked(marks: Hashes, left: int, kept: int, cap: int, room: Longs) -> Whole:
-    """The fewest of the `left` lowest bits whose loss leaves at most `cap` of the marked places, beside `kept` others; 0
-    where that is none or more than these."""
-    before = np.int64(-1)
-    for w in range(marks.size):
-        word = marks[w]
-        while word != 0:
-            place = np.int64(w) * 8 + np.int64(np.uint64(trailing_zeros(word)) >> BYTE)
-            word &= word - ONE
-            apart = np.int64(64) - np.int64(leading_zeros(np.uint64(place ^ before))) if before >= 0 else np.int64(64)
-            if apart > left:
-                kept += 1
-            else:
-                room[apart] += 1
-            before = place
-    if kept > cap:
-        return np.int64(0)
-    bits = np.int64(left)
-    while bits > 0 and kept + room[bits] <= cap:
-        kept += room[bits]
-        bits -= 1
-    return bits
 
 
 @kernel("u8[], i8, i8[][], i8, i8[][][]")
@@ -392,10 +367,10 @@ def bits_to_drop_of_many(x: Floats, group: Ints, least: int, most: int, cap: int
     left = min(MANTISSA, (PLACES_MARKED // (2 * (most - least + 1))).bit_length() - 1)
     if left < 0:
         return 0
-    marks = np.zeros(PLACES_MARKED // 8, np.uint64)
+    marks = np.zeros(PLACES_MARKED, np.uint8)
     zero = mark_places(x, group, least + 1075, left, marks)
-    bits = 0 if zero < 0 else fewest_bits_marked(marks, left, zero, cap, np.zeros(65, np.int64))
-    return MANTISSA - left + bits if bits > 0 else 0
+    bits = bits_to_drop(np.flatnonzero(marks.view(np.bool_)).view(np.uint64), cap - zero) if zero >= 0 else 0
+    return MANTISSA - left + bits if 0 < bits <= left else 0
 
 
 def coarsen_tally(
