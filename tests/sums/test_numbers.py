@@ -461,6 +461,9 @@ def test_a_tally_that_begins_coarse_is_the_tally_of_any_order(cap: int) -> None:
         for start in range(0, rows, 40):
             parts.update(x[start : start + 40], group[start : start + 40])
         assert whole == parts and state.dump({"s": whole.state()}) == state.dump({"s": parts.state()}), name
+        weighed = Numbers(3, cap)
+        weighed.update(x, np.abs(group), weights((group >= 0) * 1.0))  # rows without weight are not there
+        assert weighed == whole, name
         counted = x[(group >= 0) & np.isfinite(x)] + 0.0
         keys = counted.view(np.uint64)
         needed = next(b for b in range(65) if b == 64 or len(np.unique(keys >> np.uint64(b))) <= cap)

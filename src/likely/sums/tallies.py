@@ -9,7 +9,6 @@ import numpy as np
 
 from likely.machinery.arrays import Bytes, Floats, Hashes, Ints, Longs, Whole, distinct
 from likely.machinery.jit import floats_at, hashes_at, inner, ints_at, kernel, leading_zeros, longs_at
-from likely.sums import kernels
 from likely.sums.exact import Exact
 from likely.sums.kernels import (
     EXPONENT,
@@ -354,8 +353,8 @@ def bits_to_drop(ordered: Hashes, cap: int) -> int:
 
 
 def bits_to_drop_ahead(keys: Hashes, known: int, x: Floats, group: Ints, start: int, level: int, cap: int) -> int:
-    """The same of the first `known` keys, in whatever order, together with those of the next of x[start:] (of groups not
-    negative), at this level. They are to come, so what they need is needed anyway."""
+    """The same of the first `known` keys, in whatever order, together with those of the next of x[start:] (of groups
+    not negative), at this level. They are to come, so what they need is needed anyway."""
     some = slice(start, start + AHEAD)
     ahead = x[some][(group[some] >= 0) & np.isfinite(x[some])] + 0.0  # minus zero is zero
     both = np.concatenate([keys[:known], ahead.view(np.uint64) >> np.uint64(level)])
@@ -365,8 +364,6 @@ def bits_to_drop_ahead(keys: Hashes, known: int, x: Floats, group: Ints, start: 
 def bits_to_drop_of_many(x: Floats, group: Ints, least: int, most: int, cap: int) -> int:
     """The same of all x, whose exponents are given; 0 where rounding them does not tell."""
     left = min(MANTISSA, (PLACES_MARKED // (2 * (most - least + 1))).bit_length() - 1)
-    if left < 0:
-        return 0
     marks = np.zeros(PLACES_MARKED, np.uint8)
     zero = mark_places(x, group, least + 1075, left, marks)
     bits = bits_to_drop(np.flatnonzero(marks.view(np.bool_)).view(np.uint64), cap - zero) if zero >= 0 else 0
