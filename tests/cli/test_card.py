@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -28,6 +31,23 @@ def test_the_judgement_says_what_it_is_from(run, penguins, tmp_path) -> None:
     assert (found.origin.table, found.origin.command) == (PENGUINS, "likely fit penguins.csv sex -o '…/m.likely'")
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", found.origin.day)
     assert b"secret" not in (folder / "m.likely").read_bytes()
+
+
+def test_the_address_of_a_database_is_not_told(run, penguins, tmp_path) -> None:
+    with closing(sqlite3.connect(tmp_path / "p.sqlite")) as base:
+        header, *rows = csv.reader(penguins.read_text(encoding="utf-8").splitlines())
+        base.execute(f"create table birds ({', '.join(header)})")
+        base.executemany(f"insert into birds values ({', '.join('?' * len(header))})", rows)
+        base.commit()
+    address = f"sqlite:///{tmp_path}/p.sqlite?mode=ro&secret=hunter2"
+    for data in ("p.sqlite", tmp_path / "p.sqlite", address):
+        ran = run("fit", data, "sex", "--table", "birds", "-o", "m.likely")
+        if data == address and ran.code:
+            continue  # sqlite may refuse what it does not know
+        found = likely.load(tmp_path / "m.likely").judgement
+        assert found is not None and found.origin is not None
+        assert "birds" in found.origin.command and "hunter2" not in str(found.origin)
+        assert str(tmp_path) not in str(found.origin) and " object at " not in found.origin.table
 
 
 def test_a_build_that_is_repeated_makes_the_same_file(run, penguins, write, tmp_path, monkeypatch) -> None:

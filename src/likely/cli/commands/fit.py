@@ -137,7 +137,7 @@ def _signed(model: Model, data: object) -> Model:
     day = datetime.fromtimestamp(time.time() if seconds is None else seconds, UTC).date().isoformat()
     if seconds is not None:
         return sign(model, Origin("", day, ""))
-    name = "standard input" if data == "-" else base(str(data))
+    name = "standard input" if data == "-" else base(str(getattr(data, "name", data)))
     command = shlex.join(["likely", *map(without_path, click.get_current_context().obj or ())])
     return sign(model, Origin(name, day, command))
 
