@@ -50,7 +50,7 @@ def trusted() -> Any:
 def test_everything_is_shown() -> None:
     record = trusted()
     scores = tables.score_table(record)
-    assert scores.header == ("score", "Auto", "95 % interval", "frequencies", "a [red] alone", "naive Bayes")
+    assert scores.header == ("score", "the model", "95 % interval", "guessing", "a [red] alone", "naive Bayes")
     assert scores.rows[0] == ("accuracy", "80.0 %", "70.0 to 88.0 %", "60.0 %", "70.0 %", "75.0 %")
     assert scores.rows[1] == ("log loss, bits a row", "0.5000", "0.4000 to 0.6000", "0.9000", "infinite", "0.6000")
     assert scores.rows[2][2] == "", "the Brier score has no bounds"
@@ -112,7 +112,7 @@ def test_an_infinite_loss_is_explained() -> None:
     record = trusted()
     assert "The log loss of one attribute is infinite: at least one row" in contents.infinity_sentence(record)
     record.scores.log_loss = None
-    assert "The log loss of Auto and one attribute is infinite" in contents.infinity_sentence(record)
+    assert "The log loss of the model and one attribute is infinite" in contents.infinity_sentence(record)
 
 
 def test_one_spike_does_not_flatten_a_learning_curve() -> None:

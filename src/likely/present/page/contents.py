@@ -15,7 +15,7 @@ from likely.machinery.text_files import toml_value
 from likely.machinery.words import clean, interval, number, percent, plural, tie, weighed_rows
 from likely.models.contracts import Model
 from likely.models.default import is_unasked
-from likely.models.registry import spoken_name
+from likely.models.registry import spoken_titles, weighed_names
 from likely.models.settings import changed_settings
 from likely.portable.origin import describe_origin, judgement_sentence
 from likely.present.charts.bars import MOST_CLASSES as MOST_MAPPED
@@ -98,8 +98,8 @@ def _learner_words(record: Look) -> str:
     model = record.model
     if model is None or not model.members or not record.learner.startswith("Auto("):
         return ""
-    names = list(dict.fromkeys(spoken_name(type(member.learner).__name__) for member in model.members))
-    return f"Auto chose {' and '.join(names) if len(names) < 3 else ', '.join(names)} by held-out rows."
+    names = spoken_titles([member.learner for member in model.members])
+    return f"Chosen by held-out rows: {weighed_names(names, model.weights.tolist())}."
 
 
 def probability_sentence(record: Look) -> str:
@@ -113,11 +113,11 @@ def probability_sentence(record: Look) -> str:
 
 def infinity_sentence(record: Look) -> str:
     """Why a log loss is infinite, where one is."""
-    beside = {"the frequencies": record.baseline, "one attribute": record.baselines.one_rule}
+    beside = {"guessing": record.baseline, "one attribute": record.baselines.one_rule}
     beside |= {"naive Bayes": record.baselines.naive_bayes}
     names = [name for name, scores in beside.items() if scores is not None and scores.log_loss is None]
     if record.scores.log_loss is None:
-        names.insert(0, tables.learner_name(record))
+        names.insert(0, tables.learner_name(record, first=False))
     if not names:
         return ""
     return (
