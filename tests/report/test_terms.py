@@ -139,7 +139,7 @@ def test_a_plot_draws_the_term(classes: int) -> None:
     assert "<b>x" not in likely.plot(model, attribute="<b>x = y</b>")
 
 
-def test_bins_that_were_counted_are_shown_in_a_pool(tmp_path: Any) -> None:
+def test_bins_that_were_counted_are_shown_in_a_pool() -> None:
     """Tables of counted bins have a row more than those of other learners: the pool for updates has such members."""
     rng = np.random.default_rng(3)
     x = rng.normal(size=300)
@@ -154,5 +154,6 @@ def test_bins_that_were_counted_are_shown_in_a_pool(tmp_path: Any) -> None:
     for name, effect in effects.items():
         points = [float(effect.edges[0]) - 1, *effect.edges.tolist()] if effect.edges is not None else []
         for value, logs in zip(points, effect.logs, strict=True):
-            (entry,) = (e for e in likely.explain(model, {name: value}).entries if e.name == name)
+            ledger = likely.explain(model, {"x": 0.0, "z": 0.0, name: value})
+            (entry,) = (e for e in ledger.entries if e.name == name)
             assert entry.log_values["b"] - entry.log_values["a"] == pytest.approx(logs[1] - logs[0], abs=1e-9)
