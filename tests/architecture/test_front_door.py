@@ -73,6 +73,7 @@ EXPECTED = [
     "tables",
     "changes",
     "export",
+    "card",
     "straight_line",
     "two_numbers",
 ]

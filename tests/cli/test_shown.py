@@ -19,8 +19,8 @@ ROW = {"species": "Gentoo", "body_mass_g": 5000}
 LONG = "a name of a column that is quite long and goes on and on"
 SENTENCES = {"counterfactual", "drift", "changes"}
 """What is told in sentences: that nothing changed, and what would have to."""
-NO_RESULT = {"database", "remarks"}
-"""Public functions that return a table or lists of sentences as they are, not a result."""
+NO_RESULT = {"card", "database", "remarks"}
+"""Public functions that return a table, a text or sentences as they are, not a result."""
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ The contract of a model is in contracts.py.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -40,7 +41,7 @@ from likely.table.source import Source
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from likely.models.importance import Importance
+    from likely.models.judgement import Importance, Judgement
     from likely.models.shapes import References
     from likely.table.arrow import ArrowBatch
 
@@ -68,6 +69,10 @@ class Answers(Presented, ABC):
     cells are summed over, or add nothing."""
     importance: Importance | None = None
     """How far attributes move the answers; None where that was not measured."""
+    judged: Judgement | None = None
+    """How it answered held-out rows, as its file says."""
+    judge: Callable[[Any], Judgement | None] | None = None
+    """Finds that out where the model was made just now; None: it cannot be known."""
     loss: Loss | None = None
     """What decisions cost, where that was said when the model was made. No probability depends on it."""
     state: State = field(default_factory=dict)
@@ -296,6 +301,22 @@ class Answers(Presented, ABC):
 
     # -- the file -------------------------------------------------------------------------------------------
 
+    @property
+    def judgement(self) -> Judgement | None:
+        """How it answered rows that nothing of it had seen; None where none were held out, or more was learned."""
+        return self.judged if self.judged is not None or self.judge is None else self.judge(self)
+
+    @property
+    def digest(self) -> str:
+        """What the rows come to that it learned from: SHA-256 of their exact sums, whatever their order.
+
+        >>> import likely
+        >>> one = likely.fit({"x": ["p", "q", "p"], "y": ["a", "b", "a"]}, "y")
+        >>> one.digest == likely.fit({"x": ["q", "p", "p"], "y": ["b", "a", "a"]}, "y").digest
+        True
+        """
+        return hashlib.sha256(state.dump(self.summary.without(self.summary.more).canonical().state())).hexdigest()
+
     def tree(self) -> dict[str, Any]:
         """Schema, settings and summary as a file holds them."""
         tree: dict[str, Any] = {
@@ -307,6 +328,8 @@ class Answers(Presented, ABC):
             tree["references"] = self.references.state()
         if self.importance is not None:
             tree["importance"] = self.importance.state()
+        if (judgement := self.judgement) is not None:
+            tree["judged"] = judgement.state()
         if self.loss is not None:
             tree["loss"] = self.loss.toml()  # as text, which keeps the order of actions and exact costs
         return tree

@@ -10,6 +10,7 @@ import base64
 import gzip
 import hashlib
 import json
+import os
 import re
 import sys
 from dataclasses import replace
@@ -21,6 +22,7 @@ import numpy as np
 
 from likely.errors import LikelyError, SettingError
 from likely.evaluate.attributes.information import attributes
+from likely.evaluate.judging import installed_version
 from likely.evaluate.look import Look
 from likely.machinery.arrays import Floats
 from likely.machinery.native.caching import read_cached, write_cached
@@ -33,8 +35,10 @@ from likely.portable.describe import Attribute, is_portable, portable
 from likely.portable.languages.javascript import join_scripts, read_scripts, scoring_scripts
 from likely.portable.writing import form_of, plain
 from likely.present.charts.drawing import STYLE, class_colours, frequent_first
-from likely.present.document import Document
-from likely.present.page.contents import fit_options, look_contents, model_contents
+from likely.present.document import Document, to_markdown
+from likely.present.page.contents import claim, fit_options, list_of, look_contents, model_contents
+from likely.present.report.card import present_card
+from likely.sums import state
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.table.labels import date_label, number_label
@@ -71,9 +75,45 @@ def page(
 def page_of_model(
     model: Model, *, command: str = "", version: str = "", data: str = "", connect: str = "'none'"
 ) -> str:
-    """A model as HTML, without the scores that only rows could tell."""
+    """A model as HTML, with the scores that its file keeps."""
     scored, refused = _score_in_page(model)
     return _render(model_contents(model, command, version, refused), model, scored, command, data, connect)
+
+
+def with_api(page: str) -> str:
+    """The page of a server, with the way to what programs can ask."""
+    link = '<p class="note">For programs: <a href="/docs">what to ask this server</a>, '
+    return page.replace("</main>", f'{link}<a href="/openapi.json">openapi.json</a>.</p>\n</main>', 1)
+
+
+def card(model: Model, path: str | os.PathLike[str] | None = None) -> str:
+    """The card of a model: what it predicts and from what, how good it is and for whom, what drives it, and its limits.
+
+    What only people know, such as what it is for, is left to be filled in. The text is Markdown, or HTML where `path`
+    ends in .html; it is also written to `path`, where one is given.
+
+    >>> import likely
+    >>> model = likely.fit({"sky": ["sun", "rain"] * 4, "play": ["y", "n"] * 4}, "play")
+    >>> print(card(model).splitlines()[0])
+    # Model card: play
+    """
+    found = present_card(model)
+    html = path is not None and os.fspath(path).lower().endswith((".html", ".htm"))
+    text = page_of_document(found, installed_version()) if html else to_markdown(found)
+    if path is not None:
+        state.write(path, text.encode("utf-8", "replace"))
+    return text
+
+
+def page_of_document(document: Document, version: str = "") -> str:
+    """Tables and sentences as HTML: a section for each, nothing to play with."""
+    title, _, lead = document.headline.partition("\n")
+    parts = [Document(t.title, (replace(t, title="", label=t.title),)) for t in document.tables]
+    sections = (
+        replace(own, key=f"part{k}", name=own.headline.partition(":")[0].partition(" on ")[0])
+        for k, own in enumerate([*parts, Document("Notes", list_of(document.remarks))])
+    )
+    return _render(Document(title, (f"likely {version}", claim(lead), *sections)), None, "", "", "", "'none'")
 
 
 def _score_in_page(model: Model | None) -> tuple[str, str]:
