@@ -171,7 +171,7 @@ def with_predicted(
 # What a first look says of scores beyond themselves: the baselines, and how far probabilities can be trusted.
 
 BASELINE, ONE_RULE, NAIVE_BAYES = "baseline", "one rule", "naive Bayes"
-MOST_RANKED = 20
+MOST_RANKED = 100
 """Classes up to which each is ranked against all others."""
 
 

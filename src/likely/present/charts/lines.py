@@ -58,6 +58,18 @@ def roc(found: Ranking) -> Chart:
     return _square(found.roc.points, "false positive rate", f"recall of {of}", "ROC curve", diagonal=True)
 
 
+def gain(found: Ranking) -> Chart:
+    """How much of the class is reached, by how many of the rows that rank highest are called."""
+    of, whole = clean(found.roc.of, 40), found.roc.positives + found.roc.negatives
+    points = [(_called(found, point) / whole, point[1]) for point in found.roc.points]
+    return _square(points, "rows called, highest first", f"reached of {of}", "Gain", diagonal=True)
+
+
+def _called(found: Ranking, point: tuple[float, float]) -> float:
+    """How many rows stand at and above a threshold."""
+    return point[0] * found.roc.negatives + point[1] * found.roc.positives
+
+
 def precision_recall(found: Ranking) -> Chart:
     """How many of those named are right, against how many are found."""
     of, curve = clean(found.roc.of, 40), found.precision_recall

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from likely.errors import shown
 from likely.evaluate.crossval.dealing import Dealing
 from likely.evaluate.look import Look
-from likely.evaluate.scores.ranking import Ranking, Reliability
+from likely.evaluate.scores.ranking import Ranking, Reliability, kept_points
 from likely.machinery.text_files import toml_value
 from likely.machinery.words import clean, interval, number, percent, plural, tie, weighed_rows
 from likely.models.contracts import Model
@@ -20,7 +22,7 @@ from likely.models.settings import changed_settings
 from likely.present.charts.bars import MOST_CLASSES as MOST_MAPPED
 from likely.present.charts.bars import confusion_map, heat_map, rung, scale
 from likely.present.charts.drawing import Chart, class_colours, colour, frequent_first, ticks
-from likely.present.charts.lines import learning, precision_recall, reliability, roc
+from likely.present.charts.lines import gain, learning, precision_recall, reliability, roc
 from likely.present.charts.planes import MOST_NODES, draw_graph, graph, landscape, regions
 from likely.present.document import Document, Part, Styled, Table, bar_cell
 from likely.present.effects import find_effects, pair_grid
@@ -36,31 +38,55 @@ if TYPE_CHECKING:
 # The sentences that only the page has: the answer first, what its probabilities are worth, how to make it again.
 
 
-def claim(lead: str, target: str = "", verb: str = "", figure: str = "", tail: str = "", bounds: str = "") -> Styled:
-    """The first thing that the page says; with one large figure, where there is one, within the sentence."""
+def claim(lead: str, target: str = "", verb: str = "", figure: str = "", tail: str = "", style: str = "") -> Styled:
+    """The first thing that the page says; with one large figure, where there is one, within the sentence. In the style
+    `quiet` the figure is grey, in `ranks` what stands before it."""
     if not figure:
-        return Styled(lead, markup=f'<span class="claim">{escape(lead)}</span>')
+        return Styled(lead, style, f'<span class="claim">{escape(lead)}</span>')
     share = "<small>\N{NO-BREAK SPACE}%</small>" if figure.endswith(" %") else ""
-    large = escape(figure.removesuffix(" %")) + share
-    wide = f' <span class="interval">({tie(bounds)})</span>' if bounds else ""
-    words = f"{lead} {target} {verb} {figure} {tail}" + (f" ({bounds})" if bounds else "")
+    large, wide = escape(figure.removesuffix(" %")) + share, ""
+    if tail.endswith(")"):
+        tail, _, bounds = tail.rpartition(" (")
+        wide = f' <span class="interval">({tie(bounds)}</span>'
+    words = f"{lead} {target} {verb} {figure} {tail}" + (f" ({bounds}" if wide else "")
     return Styled(
         words,
-        markup=f'<span class="claim">{escape(lead)} <strong>{escape(target)}</strong> {verb}</span> '
-        f'<span class="figure">{large}</span> <span class="claim">{tail}{wide}</span>',
+        style,
+        f'<span class="claim">{escape(lead)} <strong>{escape(target)}</strong> {escape(verb)}</span> '
+        f'<span class="figure">{large}</span> <span class="claim">{escape(tail)}{wide}</span>',
     )
 
 
+def called(record: Look) -> str:
+    """Who answers, as a sentence begins with it: the model that nobody chose has no name of its own."""
+    return "The model" if record.learner.startswith("Auto(") else tables.learner_name(record)
+
+
 def headline(record: Look) -> Styled:
-    """The answer: who predicts what, how often that is right on unseen rows, and how sure that is."""
-    target, learner = clean(record.target, 60), tables.learner_name(record)
+    """The answer: who predicts what, how often that is right on unseen rows, and how sure that is. Where that is no
+    more often than by guessing it says so first, and how well rows are ranked, if they are."""
+    target, learner = clean(record.target, 60), called(record)
     if not record.attributes:
         return claim(f"Only the class frequencies of {target} are known: no other column can be used.")
     if record.decisions is not None:
-        return claim(f"{learner} decides on", target, "at a cost of", number(record.decisions.mean), "per unseen row")
+        cost = number(record.decisions.mean)
+        return claim(f"{learner} decides on", target, "by its costs, at", cost, "per unseen row, in the mean")
     right, bounds = percent(record.scores.accuracy), record.intervals.accuracy
     wide = interval(bounds.low, bounds.high)
-    return claim(f"{learner} predicts", target, "correctly for", right, "of unseen rows", wide)
+    tail = "of unseen rows" + (f" ({wide})" if wide else "")
+    if record.clearly_beats_guessing:
+        return claim(f"{learner} predicts", target, "correctly for", right, tail)
+    guess, ranking = clean(record.baselines.guess, 40), record.trust.rankings.get(record.trust.positive)
+    top = None if ranking is None else next(row for row in ranking.lift.rows if row.share == TOP)
+    if record.beats_guessing or ranking is None or top is None or (ranking.roc.auc.low or 0.0) <= 0.5:
+        how = "Not clearly more" if record.beats_guessing else "No more"
+        lead = f"{how} often than always guessing {guess}, {learner[0].lower()}{learner[1:]} predicts"
+        return claim(lead, target, "correctly for", right, tail, "quiet")
+    of = f"\N{LEFT DOUBLE QUOTATION MARK}{clean(record.trust.positive, 40)}\N{RIGHT DOUBLE QUOTATION MARK}"
+    lead = f"{learner} is right for {right} of unseen rows, no more than always guessing {guess}; but it ranks"
+    verb = f"well: among the {TOP:.0%} of rows that it ranks highest, {of} is".replace("%", " %")
+    tail = f"as frequent as among all rows; they hold {percent(top.found)} of it"
+    return claim(lead, target, verb, f"{top.lift:.1f}\N{MULTIPLICATION SIGN}", tail, "ranks")
 
 
 def lead_sentences(record: Look) -> tuple[str, ...]:
@@ -68,8 +94,9 @@ def lead_sentences(record: Look) -> tuple[str, ...]:
     if not record.attributes:
         return ()
     if record.decisions is not None:
-        return tuple(tables.cost_sentence(record.decisions, tables.learner_name(record)).split("\n"))
-    first = " ".join(words for words in (tables.guess_sentence(record), tables.one_attribute_sentence(record)) if words)
+        return tuple(tables.cost_sentence(record.decisions, called(record)).split("\n"))
+    guess = tables.guess_sentence(record) if record.clearly_beats_guessing else ""  # else the headline says it
+    first = " ".join(words for words in (guess, tables.one_attribute_sentence(record)) if words)
     after = (probability_sentence(record), infinity_sentence(record))
     return tuple(words for words in (*tables.leak_sentences(record), first, *after) if words)
 
@@ -86,7 +113,7 @@ def ladder(record: Look) -> tuple[Table, ...]:
         rows.append((name, rung(alone.accuracy, None, None, "quiet"), percent(alone.accuracy)))
     bounds = record.intervals.accuracy
     drawn = rung(own, bounds.low, bounds.high, "accent")
-    rows.append((Styled(tables.learner_name(record), "own"), drawn, percent(own)))
+    rows.append((Styled(called(record), "own"), drawn, percent(own)))
     note = "Accuracy on rows the model had not seen; the thin line is the 95 % interval."
     return (Table(f"{note} {_learner_words(record)}", ("", "", "accuracy"), tuple(rows), style="ladder"),)
 
@@ -96,8 +123,14 @@ def _learner_words(record: Look) -> str:
     model = record.model
     if model is None or not model.members or not record.learner.startswith("Auto("):
         return ""
-    names = list(dict.fromkeys(spoken_name(type(member.learner).__name__) for member in model.members))
-    return f"Auto chose {' and '.join(names) if len(names) < 3 else ', '.join(names)} by held-out rows."
+    shares: dict[str, float] = {}
+    for member, weight in zip(model.members, np.asarray(model.weights).tolist(), strict=True):
+        name = spoken_name(type(member.learner).__name__)
+        shares[name] = shares.get(name, 0.0) + abs(weight)
+    names = sorted(shares, key=lambda name: -shares[name])
+    parts = " : ".join(f"{100 * shares[name] / (sum(shares.values()) or 1.0):.0f}" for name in names)
+    listed = f"{', '.join(names[:-1])} and {names[-1]}, weighed {parts}" if len(names) > 1 else names[0]
+    return f"The model is {listed}, as held-out rows chose."
 
 
 def probability_sentence(record: Look) -> str:
@@ -115,7 +148,7 @@ def infinity_sentence(record: Look) -> str:
     beside |= {"naive Bayes": record.baselines.naive_bayes}
     names = [name for name, scores in beside.items() if scores is not None and scores.log_loss is None]
     if record.scores.log_loss is None:
-        names.insert(0, tables.learner_name(record))
+        names.insert(0, called(record))
     if not names:
         return ""
     return (
@@ -226,6 +259,12 @@ def python(record: Look) -> str:
 # The sections of the page below its first screen: each a question, with sentences, tables and charts. No rows.
 
 MOST_COLUMNS, MOST_CLASSES, MOST_ATTRIBUTES, MOST_FOUND = 400, 60, 40, 5000
+TOP = 0.05
+"""The share of rows, ranked highest, of which the headline speaks where classes gain nothing."""
+MOST_FIGURES = 200
+"""Points of the curves of ranking, over all classes, that the script has."""
+SHORT_WARNING = 240
+"""Characters of a single warning that stands in place of a link to it."""
 MOST_NOTES, MOST_EXHIBITS, MOST_LINES, MOST_NAMED = 40, 6, 30, 12
 OPEN_COLUMNS = 20
 """Up to so many columns, the list of them is open."""
@@ -390,13 +429,35 @@ def present_confusion(record: Look) -> Document | None:
 
 
 def present_ranks(record: Look) -> Document | None:
-    """ROC, precision and recall of the class looked for."""
+    """What is reached where so many rows are called, and ROC, precision and recall, of the class looked for; a script
+    adds the slider and the choice of another class."""
     ranking = record.trust.rankings.get(record.trust.positive)
     if ranking is None:
         return None
-    lift, charts = tables.lift_table(record), chart_parts((roc(ranking), precision_recall(ranking)))
-    parts = (rank_sentence(ranking), *charts, *((lift,) if lift.rows else ()))
-    return Document("How well it ranks", parts, "ranks", "Ranking")
+    words = (
+        "Call the rows to which the model gives a class with the highest probability: how much of the class is "
+        "reached, and how many of those called are right, on held-out rows?"
+    )
+    charts = chart_parts((gain(ranking), roc(ranking), precision_recall(ranking)))
+    lift = replace(tables.lift_of(ranking), style="narrow", key="lift")
+    fold = Document("The table behind the chart", (lift,), style="fold")
+    parts = (words, Document("", (), style="w", key="threshold"), *charts, rank_sentence(ranking), fold)
+    return Document("How well it ranks, and whom to call", parts, "ranks", "Ranking")
+
+
+def ranking_figures(record: Look) -> list[dict[str, Any]]:
+    """What the script of the ranking section needs of each class: points (false positive rate, recall, threshold), how
+    many rows stand behind them, the area under ROC, and what is reached by the shares of the table."""
+    out, rankings = [], record.trust.rankings.values()
+    for one in rankings:
+        curve = np.column_stack([np.array(one.roc.points), np.array(one.roc.thresholds)])
+        kept = curve[kept_points(curve[:, :2], max(20, MOST_FIGURES // max(len(rankings), 1)))]
+        out.append({
+            "of": one.roc.of, "rows": [one.roc.positives, one.roc.negatives],
+            "points": [[float(f"{v:.4g}") for v in point] for point in kept],
+            "said": str(rank_sentence(one)), "lift": [float(f"{row.found:.4g}") for row in one.lift.rows],
+        })  # fmt: skip
+    return sorted(out, key=lambda each: each["of"] != record.trust.positive)
 
 
 def present_reliability(record: Look) -> Document | None:
@@ -540,9 +601,13 @@ def present_answer(record: Look, classes: Table) -> Document:
     """What guessing gets, the ladder from there to the learner, and the scores."""
     first, *after = lead_sentences(record) or ("",)
     lead = (Styled(first, "lead"), *(Styled(words, "after") for words in after)) if first else ()
-    count = len(record.warnings)
+    count, leaks = len(record.warnings), len(tables.leak_sentences(record))
     warned = f"{count} {'warning' if count == 1 else 'warnings'}"
     call = Styled(f"Read {warned} first.", "callout", f'Read <a href="#warnings">{warned}</a> first.')
+    if count == 1 and len(record.warnings[0]) <= SHORT_WARNING:
+        call = Styled(record.warnings[0], "callout")
+    if leaks == count:  # they are the lead
+        count = 0
     scores = Document("", (tables.score_table(record), classes), style="two")
     parts: tuple[Part, ...] = (*lead, *ladder(record), *((call,) if count else ()), scores)
     return Document("Result", parts, "answer", "Result", "quiet")

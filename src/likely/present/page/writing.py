@@ -12,6 +12,7 @@ import hashlib
 import json
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -34,7 +35,7 @@ from likely.portable.languages.javascript import join_scripts, read_scripts, sco
 from likely.portable.writing import form_of, plain
 from likely.present.charts.drawing import STYLE, class_colours, frequent_first
 from likely.present.document import Document
-from likely.present.page.contents import fit_options, look_contents, model_contents
+from likely.present.page.contents import fit_options, look_contents, model_contents, ranking_figures
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.table.labels import date_label, number_label
@@ -65,7 +66,8 @@ def page(
     """
     scored, refused = _score_in_page(record.model)
     contents = look_contents(record, curve, comparison, command, version, refused)
-    return _render(contents, record.model, scored, command, data or record.source, connect)
+    more = {"rankings": ranking_figures(record)}
+    return _render(contents, record.model, scored, command, data or record.source, connect, more)
 
 
 def page_of_model(
@@ -86,7 +88,16 @@ def _score_in_page(model: Model | None) -> tuple[str, str]:
         return "", str(error)
 
 
-def _render(contents: Document, model: Model | None, scored: str, command: str, data: str, connect: str) -> str:
+def _render(
+    contents: Document,
+    model: Model | None,
+    scored: str,
+    command: str,
+    data: str,
+    connect: str,
+    more: Mapping[str, object] | None = None,
+) -> str:
+    """The template, filled; `more` is what the scripts need besides the model."""
     target = model.schema.target if model is not None else None
     about = {
         "target": "" if target is None else target.name,
@@ -94,6 +105,7 @@ def _render(contents: Document, model: Model | None, scored: str, command: str, 
         "data": data,
         "learner": [] if model is None else fit_options(model),
         "command": command,
+        **(more or {}),
     }
     style, script, loader = _style(), bundle(), read_loader()
     policy = (

@@ -113,7 +113,7 @@ class WhatIf {
     const curves = this.portable.attributes.some(({ kind }) => kind !== "text");
     byId("w-key").hidden = !curves;
     byId("w-nomogram").hidden = !curves;
-    byId("w-key").replaceChildren(...dots, make("span", { class: "w-note" }, `as each value moves, the others as they are${more}; the dashed line is 50\u00a0%`));
+    byId("w-key").replaceChildren(...dots, make("span", { class: "w-note" }, `as each value moves, the others as they are${more}; all curves have one scale`));
   }
 
   // Of two classes evidence always speaks for the second to the right, whatever the row; of more, for the most probable.
@@ -401,9 +401,9 @@ class WhatIf {
     const figure_ = make("figure", {}, make("div", { class: "w-scroll", tabindex: 0, role: "group", "aria-label": "Nomogram" }, nomogram(found, [classes[a], classes[b]], logOdds(this.logs, a, b), described)));
     const how = "Find each value on its line and read its points straight up on the scale at the top. Add them, find the sum on the line of total points, and read the probability below it.";
     const odds = classes.length > 2 ? ` The probability is that of ${classes[a]} where only ${classes[b]} could be it instead.` : "";
-    const left = [found.more ? `${found.more} weaker attribute${found.more > 1 ? "s" : ""}` : "", found.others ? "texts and what attributes say together" : ""].filter(Boolean);
-    const rest = left.length ? ` Not drawn, and taken as in the row above: ${left.join("; ")}.` : "";
-    byId("w-points").replaceChildren(make("p", { class: "w-note" }, `${how}${odds}${rest}`), figure_);
+    const fixed = found.others ? " Beware: what attributes say together, and texts, are held fixed as they are in this row; the sheet is exact for this row, and for others as far as that stays the same." : "";
+    const rest = found.more ? ` Not drawn, and taken as in the row above: ${found.more} weaker attribute${found.more > 1 ? "s" : ""}.` : "";
+    byId("w-points").replaceChildren(make("p", { class: "w-note" }, `${how}${odds}${rest}${fixed}`), figure_);
     savable(figure_);
   }
 
