@@ -46,6 +46,7 @@ from likely.intake.summarize import row_sweeper
 from likely.machinery.text_files import html_table, share_bar
 from likely.models.contracts import Learner, Learning, Model, has_trait, setting_of
 from likely.models.default import default_learner
+from likely.models.judgement import Subgroups
 from likely.models.learning import begin, run, start
 from likely.models.loss import Loss
 from likely.models.naive.one_rule import BEST_ATTRIBUTE, FREQUENCIES
@@ -298,6 +299,8 @@ class Look:
     baselines: Baselines
     confusion: tuple[tuple[float, ...], ...]
     per_class: tuple[ClassScores, ...] = ()
+    subgroups: tuple[Subgroups, ...] = ()
+    """How well the rows of each level of a nominal attribute are answered; of attributes with few levels."""
     decisions: LossScores | None = None
     """What deciding costs, where a loss was given."""
     trust: Trust
@@ -552,6 +555,7 @@ def _record(
         baselines=compare_baselines(found),
         confusion=tuple(tuple(row) for row in scorer.table(found.times)),
         per_class=tuple(found.by_class(LEARNER)),
+        subgroups=found.by_subgroup(LEARNER, trust.positive),
         decisions=decisions,
         trust=trust,
         attributes=_ordered(told, importances),

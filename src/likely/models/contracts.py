@@ -34,7 +34,7 @@ from likely.models.shapes import Exhibit as Exhibit
 from likely.models.shapes import Terms as Terms
 from likely.sums.contracts import State
 from likely.sums.summary import Summary
-from likely.table.batch import Batch
+from likely.table.batch import Batch, Codes
 from likely.table.encode import Encoder
 from likely.table.schema import Schema
 
@@ -163,6 +163,8 @@ class HeldOutAnswers:
     folds: int = 1
     """How often parts were learned, each time without other rows; 1: the same parts answered all rows."""
     squares: Floats | None = None  # of the weights, as `KeptRows` has them
+    cells: Mapping[str, Codes] = field(default_factory=dict)
+    """Of the attributes that make subgroups, the level of each row."""
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from likely.evaluate.scores.intervals import (
     ClassScores,
     Intervals,
     Parts,
+    design_effect,
     intervals,
     of_one_side,
     of_rows,
@@ -28,10 +29,12 @@ from likely.evaluate.scores.intervals import (
     scores_by_class,
 )
 from likely.evaluate.scores.scores import Chosen, HeldOutCollector, HeldOutRows, Scorer, log_odds, merge_held_out
+from likely.evaluate.scores.subgroups import find_subgroups
 from likely.intake.engine import PIECE, Piece, Worker
 from likely.intake.reading import Reading
 from likely.intake.schema import Draft, check_rows
 from likely.models.contracts import HeldOutAnswers, Learner, Learning, Model
+from likely.models.judgement import Subgroups, group_cells
 from likely.models.learning import begin, in_step, run
 from likely.models.loss import Loss
 from likely.models.model import learnable
@@ -111,7 +114,8 @@ class Judge:
             truth, share = target.codes[index], None if weight is None else weight[index]
             some[0].scorer.update(joint, truth, share, self._classes, lessons)
             if some[0].gatherer is not None:
-                some[0].gatherer.take(piece.batch.start + index, truth, share, joint, lessons)
+                cells = group_cells(piece.batch, index)
+                some[0].gatherer.take(piece.batch.start + index, truth, share, joint, lessons, cells)
 
 
 class _Said(NamedTuple):
@@ -200,6 +204,12 @@ class Validation:
     def by_class(self, name: str) -> list[ClassScores]:
         """How well a learner names each class, with 95 % bounds."""
         return scores_by_class(self.scorers[name], self.classes, self.parts[name], self.times, self.together)
+
+    def by_subgroup(self, name: str, positive: str) -> tuple[Subgroups, ...]:
+        """How well a learner answers the rows of each level, with 95 % bounds; of a learner that was gathered."""
+        whole, parts = self.scorers[name], self.parts[name]
+        by = design_effect(whole.read().accuracy, whole.effective_rows(self.times), parts, self.together)
+        return find_subgroups(self.gathered[name], positive, by)
 
 
 def teach_lessons(
@@ -508,7 +518,8 @@ def with_answers(
     def gathered(logs: NDArray[np.float64]) -> HeldOutRows:
         places = np.arange(len(truth), dtype=np.int64)
         odds, some = log_odds(np.ascontiguousarray(logs)), len(truth) < found.total.rows
-        return HeldOutRows(classes, places, truth, answers.weight, odds, fold.astype(np.int32), some)
+        own, cells = fold.astype(np.int32), answers.cells
+        return HeldOutRows(classes, places, truth, answers.weight, odds, own, some, cells, answers.squares)
 
     def parts(logs: NDArray[np.float64], scorer: Scorer) -> Parts:
         # Of one fold there is no spread, and halves of it by which weights were found share their members: there rows
@@ -570,4 +581,5 @@ class LeaveOneOutJudge:
             for name, held in self._held.items():
                 joint = held.log_joint(part, part.target.codes, weight)
                 self.scorers[name].update(joint, part.target.codes, part.weight, self._classes)
-                self.gathered[name].take(batch.start + rows, part.target.codes, part.weight, joint)
+                cells = group_cells(batch, rows)
+                self.gathered[name].take(batch.start + rows, part.target.codes, part.weight, joint, None, cells)

@@ -16,6 +16,7 @@ import numpy as np
 
 from likely.evaluate.scores.scores import HeldOutRows, Scorer, total_moments
 from likely.machinery.distributions import student_bound, student_within
+from likely.models.judgement import Measure as Measure
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,15 +25,6 @@ NORMAL = 1.959963984540054
 """Standard errors to both sides that hold 95 % of a normal distribution."""
 MOST_FREEDOM = 1000
 """Beyond, Student's t is as good as normal, and its sum is long."""
-
-
-@dataclass(frozen=True)
-class Measure:
-    """A number, and 95 % bounds for it; None where it is infinite, or where one fold alone says nothing of bounds."""
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
 
 
 @dataclass(frozen=True)

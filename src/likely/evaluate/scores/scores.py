@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from likely.sums.columns.counts import add_counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.contracts import Weights, weights
 from likely.sums.exact import Exact
+from likely.table.batch import Codes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -259,6 +260,10 @@ class HeldOutRows:
     fold: Ints
     """In which each row was predicted; where all were left out in turn, its place among them."""
     sampled: bool = False
+    cells: Mapping[str, Codes] = field(default_factory=dict)
+    """Of the attributes that make subgroups, the level of each row."""
+    squares: NDArray[np.float64] | None = None
+    """Of the weights of rows that were put together; None: each is a row of its own."""
 
     @property
     def matrix(self) -> NDArray[np.float64]:
@@ -289,6 +294,7 @@ class HeldOutCollector:
         most = max(MOST_NUMBERS // max(len(classes), 1), 1)
         self._ceiling = -1 if rows <= most else int(most / rows * 2.0**63)
         self._chunks: list[tuple[NDArray[np.int64], Ints, NDArray[np.float64], NDArray[np.float64], Ints | None]] = []
+        self._cells: list[Mapping[str, Codes]] = []
 
     def take(
         self,
@@ -297,19 +303,25 @@ class HeldOutCollector:
         weight: NDArray[np.float64] | None,
         joint: NDArray[np.float64],
         fold: Ints | None = None,
+        cells: Mapping[str, Codes] | None = None,
     ) -> None:
-        """Some rows: their numbers, classes, weights, the log scores of their classes, and folds if there are any."""
+        """Some rows: their numbers, classes, weights, the log scores of their classes, folds if there are any, and the
+        levels that make subgroups."""
+        cells = {} if cells is None else cells
         weight = np.ones(len(row)) if weight is None else weight
         if self._ceiling >= 0:
             kept = np.zeros(len(row), np.bool_)
             kernels.chosen_rows(np.ascontiguousarray(row), self._ceiling, self._seed, kept)
             row, truth, weight, joint = row[kept], truth[kept], weight[kept], joint[kept]
             fold = None if fold is None else fold[kept]
+            cells = {name: Codes(own.codes[kept], own.labels) for name, own in cells.items()}
         self._chunks.append((row, truth, weight, log_odds(joint), fold))
+        self._cells.append(cells)
 
     def __add__(self, other: HeldOutCollector) -> HeldOutCollector:
         out = HeldOutCollector(0, self._classes, self._seed)
         out._ceiling, out._chunks = self._ceiling, self._chunks + other._chunks
+        out._cells = self._cells + other._cells
         return out
 
     def read(self) -> HeldOutRows:
@@ -322,7 +334,11 @@ class HeldOutCollector:
         folds = (np.full(len(c[0]), -1, np.int32) if c[4] is None else c[4] for c in self._chunks)
         fold = np.concatenate([np.empty(0, np.int32), *folds])[order]
         fold = np.where(fold < 0, np.arange(len(fold), dtype=np.int32), fold)
-        return HeldOutRows(self._classes, row[order], truth, weight, held, fold, self._ceiling >= 0)
+        cells = {
+            name: Codes(np.concatenate([own[name].codes for own in self._cells])[order], first.labels)
+            for name, first in (self._cells[0] if self._cells else {}).items()
+        }
+        return HeldOutRows(self._classes, row[order], truth, weight, held, fold, self._ceiling >= 0, cells)
 
 
 def merge_held_out(parts: Iterable[HeldOutCollector]) -> HeldOutRows:

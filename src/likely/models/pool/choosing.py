@@ -16,6 +16,7 @@ from likely.models.contracts import HeldOut, HeldOutAnswers, Learner
 from likely.models.heldout.kept_rows import KeptRows, copies_sentence
 from likely.models.heldout.search import HeldOutParts, attempt, most_scored
 from likely.models.heldout.weighing import evidence_weights, tell_apart, weighted_logs
+from likely.models.judgement import group_cells
 from likely.models.pool.candidates import member_learner, member_spec
 from likely.models.posterior import Matrix, first_best
 from likely.models.registry import learner_titles
@@ -343,7 +344,8 @@ def _judge(judged: JudgedRows) -> Trial:
     told = {n: weighted_logs(tell_apart(said, math.inf)[None], start, np.ones(1)) for n, said in judged.others.items()}
     learned = len(rows) - len(rows) // rows.parts
     folds = len(np.unique(rows.part[places]))
-    answers = HeldOutAnswers(logs, truth, weight, side, learned, told, folds, rows.squares[places])
+    cells = group_cells(rows.batch, places)
+    answers = HeldOutAnswers(logs, truth, weight, side, learned, told, folds, rows.squares[places], cells)
     # Equal rows were put together: what they weigh is how many they are, unless the table has weights of its own.
     count = round(float(weight.sum())) if judged.summary.schema.weight is None else len(places)
     return Trial((), weights, np.empty(0), count, score, hits, answers=answers)

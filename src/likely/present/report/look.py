@@ -11,6 +11,7 @@ from likely.evaluate.scores.intervals import Measure, Paired
 from likely.evaluate.scores.ranking import Ranking, Reliability
 from likely.evaluate.scores.scores import LossScores, Scores
 from likely.machinery.words import chance, clean, interval, number, percent, plural, weighed_rows
+from likely.models.judgement import Subgroups
 from likely.models.naive.one_rule import BEST_ATTRIBUTE
 from likely.models.registry import spoken_name
 from likely.present.charts.bars import SHADES, row_shares
@@ -147,6 +148,22 @@ def precision_table(record: Look) -> Table:
     )
     title = "Precision and recall of each class, with 95 % intervals"
     return Table(title, ("class", "rows", "precision", "recall", "F1"), lines, numbers_from(1, 5))
+
+
+def subgroup_table(found: Sequence[Subgroups]) -> Table:
+    """How well the rows of each level are answered."""
+    rows = []
+    for own in found:
+        for k, group in enumerate(own.groups):
+            wide = f"{share_bounds(group.accuracy)}{' (few rows)' if group.small else ''}"
+            level = "(missing)" if group.level is None else clean(group.level, 24)
+            shares = percent(group.predicted), percent(group.actual.value or 0.0)
+            first = "" if k else clean(own.attribute, 20)
+            rows.append((first, level, number(group.rows), _share(group.accuracy.value), wide, *shares))
+    of = clean(found[0].of, 20) if found else ""
+    head = ("attribute", "level", "rows", "accuracy", "95 % interval", f"mean P({of})", "share of rows")
+    title = f"Scores by subgroup: accuracy, and how much of {of} is predicted and found"
+    return Table(title, head, tuple(rows), numbers_from(2, 7))
 
 
 def calibration_table(record: Look) -> Table:
@@ -341,7 +358,8 @@ def present_look(record: Look, everything: bool = False) -> Document:
 
 def _all_tables(record: Look) -> list[Table]:
     tables = [score_table(record), class_table(record), calibration_table(record), lift_table(record)]
-    tables += [precision_table(record), baseline_table(record), attribute_table(record)]
+    tables += [precision_table(record), *(() if record.decisions else (subgroup_table(record.subgroups),))]
+    tables += [baseline_table(record), attribute_table(record)]
     tables += [word_table(text.words) for text in record.texts]
     return [*tables, evidence_table(record), confusion_table(record), column_table(record.columns)]
 
