@@ -17,7 +17,7 @@ from likely.sums import state
 # How charts are drawn: SVG written by hand, a frame with axes, words escaped. Knows numbers and words, no records.
 
 COLOURS, MOST_COLOURS = 8, 20
-"""Hues; and how many classes are told apart by hue, shade and pattern. Of more, the most frequent are, others are grey."""
+"""Hues; and how many classes are told apart by hue, shade and pattern: of more the most frequent, others are grey."""
 MOST_TICKS = 6
 STYLE = Path(__file__).parent / "charts.css"
 

@@ -101,6 +101,8 @@ LISTED = 50
 TALL = 3
 """With more classes, the table of a number has a line for each."""
 FEW_FAINT = 3
+LEAST_BAR = 0.25
+"""Bits of the longest bar of all cards, at least: what is next to nothing shall look so."""
 LEAST_BITS, LEAST_PUSH = 0.0005, 0.005
 """An attribute that tells less, and moves the odds less, says nothing worth a card."""
 
@@ -144,7 +146,7 @@ def _longest(model: Model, logs: Sequence[Floats]) -> float:
     if not logs or len(model.classes) < 2:
         return 1.0
     bits = np.abs(evidence_bits(np.vstack(logs), prior_of(model)))
-    return min(float(bits[np.isfinite(bits)].max(initial=0.0)), MOST_BITS) or 1.0
+    return max(min(float(bits[np.isfinite(bits)].max(initial=0.0)), MOST_BITS), LEAST_BAR)
 
 
 def asked_values(model: Model, name: str) -> list[Any]:
@@ -201,10 +203,13 @@ def _card(
         drawn, push, parts = "", None if words else 0.0, (Document("", words, key, style="words"),) if words else ()
     gone = 0.0 if told is None else told["missing"]
     missing = f"{percent(gone)} missing" if gone else "none missing" if told is not None else ""
-    silent = push is not None and push < LEAST_PUSH
+    beside = told is not None and (told["importance"] or 0.0) >= LEAST_PUSH
+    silent = push is not None and push < LEAST_PUSH and not beside
     quiet = many and silent and (told is None or told["bits"] < LEAST_BITS)
     if silent and not quiet and not about:
         about = "The model leaves it out: it adds nothing to what the others say."
+    elif push is not None and push < LEAST_PUSH and beside:
+        about = "By itself it says next to nothing; the model uses it together with others."
     faint = many and told is not None and told["bits"] < LEAST_BITS
     line = " · ".join(escape(tie(fact)) for fact in (model.schema[name].kind, *facts, missing) if fact)
     if told is not None:
@@ -239,7 +244,7 @@ def _of_levels(
             f"{clean(model.classes[c], 20)} {percent(float(shares[c]))}" for c in np.argsort(-shares, kind="stable")[:4]
         )
         speaks = clean(model.classes[side], 40) if two or value >= 0 else f"not {clean(model.classes[of], 40)}"
-        speaks = speaks if value else ""
+        speaks = speaks if abs(value) >= 0.005 else ""
         drawn = diverging(value, scale, hues[side])
         markup = f'<span class="num">{signed(value)}</span>{drawn}<span class="for">{escape(speaks)}</span>'
         mix = Styled(named, "mix", stacked(shares.tolist(), named, hues))

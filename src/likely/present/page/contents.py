@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.errors import shown
+from likely.errors import SettingError, shown
+from likely.evaluate.attributes.plane import places
 from likely.evaluate.crossval.dealing import Dealing
 from likely.evaluate.look import Look
-from likely.evaluate.scores.ranking import Ranking, Reliability, kept_points
 from likely.machinery.text_files import toml_value
 from likely.machinery.words import clean, interval, number, percent, plural, tie, weighed_rows
 from likely.models.contracts import Model
 from likely.models.default import is_unasked
 from likely.models.registry import spoken_name
 from likely.models.settings import changed_settings
-from likely.present.charts.bars import MOST_CLASSES as MOST_MAPPED
-from likely.present.charts.bars import confusion_map, heat_map, rung, scale
-from likely.present.charts.drawing import Chart, class_colours, colour, frequent_first, ticks
-from likely.present.charts.lines import gain, learning, precision_recall, reliability, roc
+from likely.present.charts.bars import heat_map, rung, scale
+from likely.present.charts.drawing import class_colours, colour, frequent_first, ticks
 from likely.present.charts.planes import MOST_NODES, draw_graph, graph, landscape, regions
 from likely.present.document import Document, Part, Styled, Table, bar_cell
 from likely.present.effects import find_effects, pair_grid
 from likely.present.page.attributes import LEAST_BITS, OPEN_CARDS, Card, make_cards
+from likely.present.page.trusting import (
+    chart_parts,
+    list_of,
+    present_comparison_of,
+    present_confusion,
+    present_learning,
+    present_ranks,
+    present_reliability,
+    present_subgroups,
+)
 from likely.present.report import look as tables
 from likely.present.report.look import size
 from likely.present.report.model import BOTH, exhibit_table, grid_bits, learner_settings, term_tables
@@ -114,8 +125,20 @@ def ladder(record: Look) -> tuple[Table, ...]:
     bounds = record.intervals.accuracy
     drawn = rung(own, bounds.low, bounds.high, "accent")
     rows.append((Styled(called(record), "own"), drawn, percent(own)))
-    note = "Accuracy on rows the model had not seen; the thin line is the 95 % interval."
+    note = f"{design_sentence(record)} The thin line is the 95 % interval of accuracy."
     return (Table(f"{note} {_learner_words(record)}", ("", "", "accuracy"), tuple(rows), style="ladder"),)
+
+
+def design_sentence(record: Look) -> str:
+    """How rows were held out."""
+    dealing, judged = record.dealing, number(round(record.scores.rows))
+    if dealing.dealt == "content":
+        kept = "all " if round(record.scores.rows) >= record.rows else f"{judged} of "
+        return (
+            f"Judged on {kept}{plural(record.rows, 'row')}, each answered by a model that had not seen it: rows are "
+            "dealt by a hash of their content, so that equal rows are held out together."
+        )
+    return f"Judged on {plural(round(record.scores.rows), 'row')}: {dealing_words(dealing)}."
 
 
 def _learner_words(record: Look) -> str:
@@ -157,22 +180,6 @@ def infinity_sentence(record: Look) -> str:
     )
 
 
-def rank_sentence(found: Ranking) -> str:
-    """How well rows of the class looked for rank above the others."""
-    area = found.roc.auc
-    wide = "" if area.low is None else f" (95 % interval: {tables.number_bounds(area, 3)})"
-    return (
-        f"A row of {clean(found.roc.of, 40)} ranks above a row of another class with probability "
-        f"{area.value:.3f}{wide}: the area under the ROC curve. By chance it would be 0.5."
-    )
-
-
-def reliability_sentence(found: Reliability) -> str:
-    """What the reliability curve comes to, and how it is drawn."""
-    drawn = "On the dashed line, what was said is what happened; larger dots stand for more rows, thin lines are 95 %"
-    return f"{tables.calibration_sentence(found)} {drawn} intervals."
-
-
 def plane_sentence(record: Look) -> str:
     """How the picture of two numbers was made."""
     found = record.plane
@@ -192,9 +199,37 @@ def facts(record: Look, version: str) -> tuple[tuple[str, str], ...]:
     return (
         ("data", f"{clean(record.source, 120)}: {plural(record.rows, 'row')}{left}"),
         ("learner", clean(learner_settings(record.model.learner) if record.model is not None else record.learner, 300)),
-        ("cross-validation", dealing_words(record.dealing)),
+        ("judged by", dealing_words(record.dealing)),
         ("likely", version or "not told"),
+        ("page made", today()),
     )
+
+
+def today() -> str:
+    """The day, as a page says when it was made."""
+    return date.today().isoformat()
+
+
+_FOLDERS = re.compile(r"^(--?[\w-]+=)?(?:~?/|[A-Za-z]:[\\/]).*[\\/](?=[^\\/])")
+
+
+def without_folder(word: str) -> str:
+    """A path of this machine as the name of its file; other words as they are. A page is mailed, and folders are
+    nobody's business.
+
+    >>> without_folder("/home/ann/my data.csv"), without_folder("--out=/tmp/y.html"), without_folder("s3://b/a.csv")
+    ('my data.csv', '--out=y.html', 's3://b/a.csv')
+    """
+    return _FOLDERS.sub(r"\1", word)
+
+
+def without_folders(command: str) -> str:
+    """A command with the names of files alone.
+
+    >>> without_folders("likely look '/home/ann/my data.csv' y --out /tmp/y.html")
+    "likely look 'my data.csv' y --out y.html"
+    """
+    return shlex.join(map(without_folder, shlex.split(command)))
 
 
 def dealing_words(dealing: Dealing) -> str:
@@ -261,8 +296,6 @@ def python(record: Look) -> str:
 MOST_COLUMNS, MOST_CLASSES, MOST_ATTRIBUTES, MOST_FOUND = 400, 60, 40, 5000
 TOP = 0.05
 """The share of rows, ranked highest, of which the headline speaks where classes gain nothing."""
-MOST_FIGURES = 200
-"""Points of the curves of ranking, over all classes, that the script has."""
 SHORT_WARNING = 240
 """Characters of a single warning that stands in place of a link to it."""
 MOST_NOTES, MOST_EXHIBITS, MOST_LINES, MOST_NAMED = 40, 6, 30, 12
@@ -284,11 +317,6 @@ LINKED = (
 def notes_of(sentences: Iterable[str]) -> tuple[str, ...]:
     """Sentences in small print, each a paragraph."""
     return tuple(Styled(words, "note") for words in sentences)
-
-
-def list_of(sentences: Sequence[str], style: str = "notes") -> tuple[Document, ...]:
-    """Sentences as a list; none where there are none."""
-    return (Document("", tuple(sentences), style=style),) if sentences else ()
 
 
 def present_whatif(model: Model | None, refused: str = "") -> Document | None:
@@ -349,7 +377,8 @@ def present_attributes(cards: tuple[Card, ...], classes: tuple[str, ...]) -> Doc
     if not cards:
         return None
     words = (
-        "What the model makes of each value. Evidence is in bits: one bit doubles the odds of the class it speaks for."
+        "What the model makes of each value by itself. Evidence is in bits: one bit doubles the odds of the class it "
+        "speaks for; bars of all cards have one scale."
     )
     if len(classes) == 2:
         one, other = clean(classes[0], 40), clean(classes[1], 40)
@@ -394,108 +423,6 @@ def present_pairs(model: Model) -> Document | None:
         words += " A map shows the class its pair says most about."
     parts = (words, *chart_parts(charts), *tables_, *list_of((BOTH,)))
     return Document("What attributes say together", parts, "together", "Interactions")
-
-
-def chart_parts(charts: Sequence[Chart]) -> tuple[Part, ...]:
-    """Charts as parts of a document: several stand side by side."""
-    return (Document("", tuple(charts), style="charts"),) if len(charts) > 1 else tuple(charts)
-
-
-def present_confusion(record: Look) -> Document | None:
-    """Which classes are taken for which."""
-    if record.decisions is not None or not any(map(any, record.confusion)):
-        return None
-    matrix, order = tables.confusion_table(record), frequent_first(list(record.classes.values()))
-    names = [clean(c, 60) for c in record.classes]
-    words = "Each line is a true class, each column the predicted one; the darker, the larger the share of the line."
-    charts: tuple[Chart, ...] = ()
-    if not matrix.rows and len(names) <= MOST_MAPPED:
-        sorted_counts = [[record.confusion[i][j] for j in order] for i in order]
-        charts = (confusion_map([names[k] for k in order], sorted_counts),)
-        words = f"{words} The framed diagonal is right. Point at a cell for its count."
-    precise = tables.precision_table(record)
-    by = {row[0]: row for row in precise.rows}
-    lines = tuple(by[clean(c, 40)] for c in (list(record.classes)[k] for k in order) if clean(c, 40) in by)
-    held = [matrix, replace(precise, rows=lines if len(lines) == len(precise.rows) else precise.rows)]
-    held[1] = held[1].first(MOST_CLASSES)
-    if len(names) > 2:
-        held.insert(1, tables.error_table(record))
-    sentences = (words,) if matrix.rows or charts else ()
-    found = [t for t in held if t.rows]
-    if found and not charts:
-        found[0] = replace(found[0], style="confusion")
-    maps = tuple(Document("Confusion map", (chart,), style="scroll") for chart in charts)
-    return Document("Right and wrong", (*sentences, *maps, *found), "confusion", "Errors")
-
-
-def present_ranks(record: Look) -> Document | None:
-    """What is reached where so many rows are called, and ROC, precision and recall, of the class looked for; a script
-    adds the slider and the choice of another class."""
-    ranking = record.trust.rankings.get(record.trust.positive)
-    if ranking is None:
-        return None
-    words = (
-        "Call the rows to which the model gives a class with the highest probability: how much of the class is "
-        "reached, and how many of those called are right, on held-out rows?"
-    )
-    charts = chart_parts((gain(ranking), roc(ranking), precision_recall(ranking)))
-    lift = replace(tables.lift_of(ranking), style="narrow", key="lift")
-    fold = Document("The table behind the chart", (lift,), style="fold")
-    parts = (words, Document("", (), style="w", key="threshold"), *charts, rank_sentence(ranking), fold)
-    return Document("How well it ranks, and whom to call", parts, "ranks", "Ranking")
-
-
-def ranking_figures(record: Look) -> list[dict[str, Any]]:
-    """What the script of the ranking section needs of each class: points (false positive rate, recall, threshold), how
-    many rows stand behind them, the area under ROC, and what is reached by the shares of the table."""
-    out, rankings = [], record.trust.rankings.values()
-    for one in rankings:
-        curve = np.column_stack([np.array(one.roc.points), np.array(one.roc.thresholds)])
-        kept = curve[kept_points(curve[:, :2], max(20, MOST_FIGURES // max(len(rankings), 1)))]
-        out.append({
-            "of": one.roc.of, "rows": [one.roc.positives, one.roc.negatives],
-            "points": [[float(f"{v:.4g}") for v in point] for point in kept],
-            "said": str(rank_sentence(one)), "lift": [float(f"{row.found:.4g}") for row in one.lift.rows],
-        })  # fmt: skip
-    return sorted(out, key=lambda each: each["of"] != record.trust.positive)
-
-
-def present_reliability(record: Look) -> Document | None:
-    """What was said against what happened."""
-    curves = record.trust.calibration
-    if not curves or not curves[0].bins:
-        return None
-    words, table = reliability_sentence(curves[0]), tables.calibration_table(record)
-    parts = (words, reliability(curves[0]), table)
-    return Document("Can its probabilities be trusted?", parts, "reliability", "Calibration")
-
-
-def present_learning(curve: Curve, learner: str) -> Document | None:
-    """The learning curve; where it is not that of the page's own learner, that is said first."""
-    from likely.present.report.evaluation import present_curve
-
-    charts = learning(curve)
-    if not charts:
-        return None
-    words = present_curve(curve).remarks
-    if curve.learner != learner:
-        words = ("The curve is that of naive Bayes, which is quick to learn; --study draws this model's own.", *words)
-    return Document("What more rows would bring", (*words, *chart_parts(charts)), "learning", "Learning curve")
-
-
-def present_comparison_of(found: Comparison) -> Document | None:
-    """The same rows predicted by other learners."""
-    from likely.present.report.evaluation import present_comparison
-
-    report = present_comparison(found)
-    if not report.tables:
-        return None
-    losses = [one.scores.log_loss for one in found.learners if one.scores is not None and one.intervals is not None]
-    most = max((loss for loss in losses if loss is not None), default=1.0) or 1.0
-    bars = [bar_cell((loss or 0.0) / most) for loss in losses]
-    table = replace(report.tables[0].with_column("log loss: shorter is better", bars), style="wide")
-    words = "All on the same folds, best log loss first."
-    return Document("Other learners", (words, table, *list_of(report.remarks)), "comparison", "Other learners")
 
 
 def present_warnings(warnings: tuple[str, ...], notes: tuple[str, ...]) -> Document | None:
@@ -546,10 +473,26 @@ def present_plane(record: Look) -> Document | None:
         for k, name in zip(plane.codes, names, strict=True)
     )
     key = Styled(", ".join(names), "key", "".join(dots))
-    drawn = tuple(Document(name, (chart,)) for name, chart in regions(plane))
+    own = replace(plane, regions={**_own_regions(record), **plane.regions})
+    drawn = tuple(Document(name, (chart,)) for name, chart in regions(own))
     by_learner = (Document("Which class each learner predicts where", drawn, style="regions"),) if drawn else ()
     parts: tuple[Part, ...] = (plane_sentence(record), key, landscape(plane), *by_learner)
     return Document("Two numbers", parts, "plane", "Two numbers")
+
+
+def _own_regions(record: Look) -> dict[str, tuple[int, ...]]:
+    """Where the page's own model predicts which class, of these two numbers alone: all else is unknown to it."""
+    plane, model = record.plane, record.model
+    if plane is None or model is None or not all(name in model.summary.columns for name in (plane.x, plane.y)):
+        return {}
+    across, up = np.meshgrid(places(plane.x_range, plane.columns), places(plane.y_range, plane.lines))
+    table = {plane.x: across.ravel().tolist(), plane.y: up.ravel().tolist()}
+    try:
+        best = np.concatenate([model.log_joint(batch).argmax(axis=1) for batch in model.batches(table)])
+    except SettingError:
+        return {}
+    code = [plane.codes[plane.classes.index(name)] if name in plane.classes else -1 for name in model.classes]
+    return {f"{called(record)}, of these two alone": tuple(code[k] for k in best.tolist())}
 
 
 def present_origin(programs: Sequence[str], facts: tuple[tuple[str, str], ...]) -> Document:
@@ -584,6 +527,7 @@ def look_contents(
         None if model is None else present_pairs(model),
         present_confusion(record),
         present_ranks(record),
+        present_subgroups(record),
         present_reliability(record),
         None if curve is None else present_learning(curve, record.learner),
         None if comparison is None else present_comparison_of(comparison),
@@ -591,10 +535,10 @@ def look_contents(
         present_columns(tables.column_table(record.columns)),
         present_network(model, record.target, classes, keys, bits),
         present_plane(record),
-        present_origin((command, python(record)), facts(record, version)),
+        present_origin((without_folders(command), python(record)), facts(record, version)),
     ]
     title = f"{clean(record.target, 80)} in {clean(record.source, 80)}"
-    return Document(title, (size(record), headline(record), *(s for s in sections if s is not None)))
+    return Document(title, (f"{size(record)} · {today()}", headline(record), *(s for s in sections if s is not None)))
 
 
 def present_answer(record: Look, classes: Table) -> Document:
@@ -608,7 +552,10 @@ def present_answer(record: Look, classes: Table) -> Document:
         call = Styled(record.warnings[0], "callout")
     if leaks == count:  # they are the lead
         count = 0
-    scores = Document("", (tables.score_table(record), classes), style="two")
+    table = tables.score_table(record)
+    heads = {tables.learner_name(record): called(record).lower(), "frequencies": "guessing"}
+    table = replace(table, header=tuple(heads.get(head, head) for head in table.header))
+    scores = Document("", (table, classes), style="two")
     parts: tuple[Part, ...] = (*lead, *ladder(record), *((call,) if count else ()), scores)
     return Document("Result", parts, "answer", "Result", "quiet")
 
@@ -629,7 +576,7 @@ def model_contents(model: Model, command: str = "", version: str = "", refused: 
         present_warnings((), model.notes),
         present_columns(tables.column_table(model.schema.columns)),
         present_network(model, target, classes, keys, {}),
-        present_origin((command,), model_facts(model, version)),
+        present_origin((without_folders(command),), model_facts(model, version)),
     ]
     rows = weighed_rows(model.summary.rows, float(model.summary.total.floats().sum()))
     size = f"{rows}, {plural(len(model.classes), 'class')}, {plural(len(order), 'attribute')}"

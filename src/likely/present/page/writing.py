@@ -35,7 +35,8 @@ from likely.portable.languages.javascript import join_scripts, read_scripts, sco
 from likely.portable.writing import form_of, plain
 from likely.present.charts.drawing import STYLE, class_colours, frequent_first
 from likely.present.document import Document
-from likely.present.page.contents import fit_options, look_contents, model_contents, ranking_figures
+from likely.present.page.contents import fit_options, look_contents, model_contents, without_folder
+from likely.present.page.trusting import ranking_figures, subgroup_figures
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.table.labels import date_label, number_label
@@ -66,7 +67,7 @@ def page(
     """
     scored, refused = _score_in_page(record.model)
     contents = look_contents(record, curve, comparison, command, version, refused)
-    more = {"rankings": ranking_figures(record)}
+    more = {"rankings": ranking_figures(record), "groups": subgroup_figures(record)}
     return _render(contents, record.model, scored, command, data or record.source, connect, more)
 
 
@@ -102,9 +103,8 @@ def _render(
     about = {
         "target": "" if target is None else target.name,
         "classes": [] if model is None else list(model.classes),
-        "data": data,
+        "data": without_folder(data),
         "learner": [] if model is None else fit_options(model),
-        "command": command,
         **(more or {}),
     }
     style, script, loader = _style(), bundle(), read_loader()

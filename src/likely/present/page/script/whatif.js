@@ -4,6 +4,7 @@ import { unknownIn } from "./completion.js";
 import { Controls } from "./controls.js";
 import { bits, byId, cut, figure, make, marked, percent, SLICE } from "./elements.js";
 import { changesOf, decided, dropBy, ledgerOf, logOdds, missingIn } from "./evidence.js";
+import { drawCard, printLetter, saveCard, strongest } from "./letter.js";
 import { savable } from "./saving.js";
 import { linesOf, nomogram } from "./nomogram.js";
 import { cellsOf, numberLabel } from "./reading.js";
@@ -53,6 +54,8 @@ class WhatIf {
     for (const [id, told_] of [["w-copy-link", "link"], ["w-copy-cli", "cli"], ["w-copy-python", "python"]]) {
       byId(id).addEventListener("click", () => this.copy(told_, byId(id)));
     }
+    byId("w-print").addEventListener("click", () => printLetter(this.state, page.target ?? ""));
+    for (const kind of ["svg", "png"]) byId(`w-card-${kind}`).addEventListener("click", () => saveCard(this.card(), kind));
     byId("w-nomogram").addEventListener("toggle", () => this.later());
     byId("w-share").addEventListener("toggle", () => this.share());
     addEventListener("hashchange", () => {
@@ -229,6 +232,7 @@ class WhatIf {
     const size = (e) => (Number.isNaN(e.ratio) ? Infinity : Math.abs(e.ratio));
     const first = loud.filter((e) => e.name === null);
     const rest = loud.filter((e) => e.name !== null).sort((one, other) => size(other) - size(one));
+    this.ranked = rest;
     const widest = Math.max(1, ...loud.map(size).filter(Number.isFinite));
     const { classes } = this.portable;
     const { colours } = this.portable;
@@ -260,6 +264,21 @@ class WhatIf {
     byId("w-whole").hidden = !told;
     byId("w-whole").textContent = told;
     this.controls.colour((name, text) => this.coloured(name, text, a, b));
+  }
+
+  // One row to send: of a page that lies on this machine the link is its name alone.
+  card() {
+    const { classes, colours } = this.portable;
+    let [a, b] = this.weighed(this.chances);
+    const turn = b !== null && this.chances[b] > this.chances[a] ? -1 : 1;
+    if (turn < 0) [a, b] = [b, a];
+    const rows = this.ranked.map((e) => ({ told: e.whole ? e.name : this.valued(e.name), ratio: turn * e.ratio }));
+    const lines = strongest(rows);
+    const rest = rows.slice(lines.length).reduce((sum, { ratio }) => sum + ratio, 0);
+    const left = rows.length > lines.length ? `${rows.length - lines.length} others together: ${bits(rest)}` : "";
+    const address = location.href.split("#")[0];
+    const link = `${location.protocol === "file:" ? address.split("/").at(-1) : address}#${hashOf(this.state)}`;
+    return drawCard({ target: this.page.target ?? "", name: classes[a], chance: this.chances[a], against: b === null ? "all others" : classes[b], lines, left, link, colours: [colours[a], b === null ? "other" : colours[b]] });
   }
 
   // A line of the ledger that opens to what is inside.
