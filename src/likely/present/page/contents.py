@@ -90,8 +90,9 @@ def headline(record: Look) -> Styled:
     guess, ranking = clean(record.baselines.guess, 40), record.trust.rankings.get(record.trust.positive)
     top = None if ranking is None else next(row for row in ranking.lift.rows if row.share == TOP)
     if record.beats_guessing or ranking is None or top is None or (ranking.roc.auc.low or 0.0) <= 0.5:
-        how = "Not clearly more" if record.beats_guessing else "No more"
-        lead = f"{how} often than always guessing {guess}, {learner[0].lower()}{learner[1:]} predicts"
+        how = "Not clearly better" if record.beats_guessing else "No better"
+        base = percent(record.baseline.accuracy)
+        lead = f"{how} than always guessing {guess}, which gets {base}: {learner[0].lower()}{learner[1:]} predicts"
         return claim(lead, target, "correctly for", right, tail, "quiet")
     of = f"\N{LEFT DOUBLE QUOTATION MARK}{clean(record.trust.positive, 40)}\N{RIGHT DOUBLE QUOTATION MARK}"
     lead = f"{learner} is right for {right} of unseen rows, no more than always guessing {guess}; but it ranks"
@@ -473,7 +474,8 @@ def present_plane(record: Look) -> Document | None:
         for k, name in zip(plane.codes, names, strict=True)
     )
     key = Styled(", ".join(names), "key", "".join(dots))
-    own = replace(plane, regions={**_own_regions(record), **plane.regions})
+    others = {name: codes for name, codes in plane.regions.items() if name != "1 nearest neighbour"}
+    own = replace(plane, regions={**_own_regions(record), **others})
     drawn = tuple(Document(name, (chart,)) for name, chart in regions(own))
     by_learner = (Document("Which class each learner predicts where", drawn, style="regions"),) if drawn else ()
     parts: tuple[Part, ...] = (plane_sentence(record), key, landscape(plane), *by_learner)
@@ -553,7 +555,7 @@ def present_answer(record: Look, classes: Table) -> Document:
     if leaks == count:  # they are the lead
         count = 0
     table = tables.score_table(record)
-    heads = {tables.learner_name(record): called(record).lower(), "frequencies": "guessing"}
+    heads = {tables.learner_name(record): called(record)[0].lower() + called(record)[1:], "frequencies": "guessing"}
     table = replace(table, header=tuple(heads.get(head, head) for head in table.header))
     scores = Document("", (table, classes), style="two")
     parts: tuple[Part, ...] = (*lead, *ladder(record), *((call,) if count else ()), scores)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from likely.evaluate.curve import Curve
 
 MOST_CLASSES, MOST_LEVELS, MOST_NAMED = 60, 20, 3
-MOST_FIGURES = 200
+MOST_FIGURES = 160
 """Points of the curves of ranking, over all classes, that the script has."""
 
 

@@ -1,11 +1,9 @@
 // Scores by subgroup: the table of any attribute, in the place of the one that the page was made with. Knows figures of
 // the page and elements; no model.
 
-import { byId, cut, make } from "./elements.js";
+import { byId, cut, figuresOf, make } from "./elements.js";
 
-// [attribute, lines of cells]
-export const groupsOf = () => JSON.parse(byId("likely-page")?.textContent ?? "{}").groups ?? [];
-
+// `groups` are [attribute, lines of cells].
 function show(table, [name, lines]) {
   table.tHead.rows[0].cells[0].textContent = cut(name, 40);
   table.tBodies[0].replaceChildren(...lines.map(([level, ...cells]) =>
@@ -14,7 +12,7 @@ function show(table, [name, lines]) {
 
 const place = typeof document === "undefined" ? null : byId("groups");
 if (place) {
-  const groups = groupsOf();
+  const { groups } = figuresOf;
   const table = document.querySelector('[data-table="groups"]');
   const pick = make("select", { id: "g-of", onchange: () => show(table, groups[Number(pick.value)]) });
   groups.forEach(([name], k) => pick.append(make("option", { value: k }, cut(name, 40))));

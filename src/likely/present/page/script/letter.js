@@ -1,8 +1,7 @@
 // One row as a sheet to print and as a card to send: question, answer, reasons, and how good the model is. Knows elements,
 // figures of the page and what the what-if shows; no scores.
 
-import { bits, byId, cut, draw, make, percent } from "./elements.js";
-import { groupsOf } from "./groups.js";
+import { bits, byId, cut, draw, figuresOf, make, percent } from "./elements.js";
 import { save } from "./saving.js";
 
 const MOST_VALUES = 42;
@@ -32,7 +31,7 @@ export function printLetter(state, target) {
   const known = [...state.values].filter(([, value]) => value !== null);
   const shown = known.slice(0, MOST_VALUES).map(([name, value]) => make("span", {}, make("b", {}, cut(name, 40)), ` ${cut(value, 60)}`));
   const rest = [known.length > shown.length ? `${known.length - shown.length} more values are not listed` : "", state.values.size > known.length ? `${state.values.size - known.length} are unknown` : ""].filter(Boolean);
-  const groups = groupsWith(state.values, groupsOf()).slice(0, MOST_GROUPS);
+  const groups = groupsWith(state.values, figuresOf.groups).slice(0, MOST_GROUPS);
   const heads = [...document.querySelectorAll('[data-table="groups"] thead th')].slice(1).map((head) => make("th", { class: "num" }, head.textContent));
   const lines = groups.map(([name, ...cells]) => make("tr", {}, make("th", { scope: "row" }, name), ...cells.map((cell) => make("td", { class: "num" }, cell))));
   const judged = byId("answer") ? [make("h2", {}, "How good the model is"), make("p", {}, `${wordsAt("h1")}. ${wordsAt(".ladder-box figcaption")}`)] : [];

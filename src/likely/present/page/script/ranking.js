@@ -1,7 +1,7 @@
 // The threshold: of the rows that rank highest, how many are called, how much of a class is reached, how many are right
 // and what that costs, on held-out rows; for any class. Knows figures of the page and elements; no model.
 
-import { byId, cut, draw, figure, make, marked, percent } from "./elements.js";
+import { byId, cut, draw, figure, figuresOf, make, marked, percent } from "./elements.js";
 
 const SQUARE = { left: 46, top: 24, wide: 240, high: 200 }; // the frame of such charts (charts/lines.py)
 const SHARES = [0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1];
@@ -56,7 +56,7 @@ class Ranking {
     this.own = own;
     const last = own.points.length - 1;
     this.slider.max = String(last);
-    const tenth = own.points.findIndex((_, k) => calledAt(own, k, 0, 0).share >= 0.1);
+    const tenth = own.points.findIndex((_, k) => calledAt(own, k, 0, 0).share >= Math.min(0.1, Math.max(0.05, own.rows[0] / (own.rows[0] + own.rows[1]))));
     this.slider.value = String(tenth < 0 ? last : tenth);
     if (redraw) {
       const all = own.points.map((_, k) => calledAt(own, k, 0, 0));
@@ -71,7 +71,7 @@ class Ranking {
       const table = this.section.querySelector('[data-table="lift"]');
       table.tHead.rows[0].cells[1].textContent = `of ${cut(own.of, 20)}`;
       [...table.tBodies[0].rows].forEach((row, k) => {
-        const right = (own.lift[k] * level) / SHARES[k];
+        const right = Number(((own.lift[k] * level) / SHARES[k]).toPrecision(6));
         [percent(own.lift[k]), percent(right), `×${(own.lift[k] / SHARES[k]).toFixed(2)}`].forEach((words, j) => (row.cells[j + 1].textContent = words));
       });
     }
@@ -94,7 +94,7 @@ class Ranking {
     const { share, found, precision, lift, cost, threshold } = calledAt(this.own, k, this.alarm, this.miss);
     const of = `“${cut(this.own.of, 40)}”`;
     const right = precision === null ? "" : `; ${percent(precision)} of those called are ${of} (×${lift.toFixed(2)})`;
-    const words = share === 0 ? `Call nobody: reach none of ${of}.` : `Call the top ${percent(share)}, all with P ≥ ${percent(threshold)}: reach ${percent(found)} of ${of}${right}.`;
+    const words = share === 0 ? `Call nobody: reach none of ${of}.` : `Call the top ${percent(share)}, all with P ≥ ${Number((100 * threshold).toPrecision(2))}\u00a0%: reach ${percent(found)} of ${of}${right}.`;
     this.said.textContent = words;
     this.slider.setAttribute("aria-valuetext", words);
     this.costs.textContent = `That costs ${figure(cost)} a row. Calling nobody costs ${figure(calledAt(this.own, 0, this.alarm, this.miss).cost)}, calling everybody ${figure(calledAt(this.own, this.own.points.length - 1, this.alarm, this.miss).cost)}.`;
@@ -112,7 +112,4 @@ class Ranking {
   }
 }
 
-if (typeof document !== "undefined" && byId("threshold")) {
-  const classes = JSON.parse(byId("likely-page").textContent).rankings ?? [];
-  if (classes.length) globalThis.likelyRanking = new Ranking(classes);
-}
+if (typeof document !== "undefined" && byId("threshold") && figuresOf.rankings.length) globalThis.likelyRanking = new Ranking(figuresOf.rankings);

@@ -2,7 +2,7 @@
 
 import { unknownIn } from "./completion.js";
 import { Controls } from "./controls.js";
-import { bits, byId, cut, figure, make, marked, percent, SLICE } from "./elements.js";
+import { bits, byId, cut, figure, make, marked, percent, SLICE, unpacked } from "./elements.js";
 import { changesOf, decided, dropBy, ledgerOf, logOdds, missingIn } from "./evidence.js";
 import { drawCard, printLetter, saveCard, strongest } from "./letter.js";
 import { savable } from "./saving.js";
@@ -182,6 +182,7 @@ class WhatIf {
     // Where cells are averaged over, evidence takes many answers: not while a control is moved.
     this.slow = unknownIn(portable, this.cells).length > 0;
     if (portable.classes.length > 1 && !this.slow) this.ledger();
+    byId("w").style.setProperty("--w-top", `${document.querySelector(".w-top").offsetHeight}px`); // reasons stay below it
     clearTimeout(this.waiting);
     this.waiting = setTimeout(() => this.later(), LATER);
     if (remember) history.replaceState(null, "", `#${hashOf(this.state)}`);
@@ -495,12 +496,6 @@ class WhatIf {
       button.textContent = "copy";
     }, 1500);
   }
-}
-
-// A long model is packed: base64 of gzip.
-async function unpacked(text) {
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
 }
 
 async function started() {
