@@ -246,8 +246,7 @@ def _of_levels(
         speaks = clean(model.classes[side], 40) if two or value >= 0 else f"not {clean(model.classes[of], 40)}"
         speaks = speaks if abs(value) >= 0.005 else ""
         drawn = diverging(value, scale, hues[side])
-        beside = "" if two else f'<span class="for">{escape(speaks)}</span>'  # of two classes the side says it
-        markup = f'<span class="num">{signed(value)}</span>{drawn}{beside}'
+        markup = f'<span class="num">{signed(value)}</span>{drawn}<span class="for">{escape(speaks)}</span>'
         mix = Styled(named, "mix", stacked(shares.tolist(), named, hues))
         rows.append(
             (clean(level, 60), number(float(weight[k])), mix, Styled(f"{signed(value)} {speaks}", "ev", markup))

@@ -63,14 +63,19 @@ def claim(lead: str, target: str = "", verb: str = "", figure: str = "", tail: s
     return Styled(
         words,
         style,
-        f'<span class="claim">{escape(lead)} <strong>{escape(target)}</strong> {escape(verb)}</span> '
-        f'<span class="figure">{large}</span> <span class="claim">{escape(tail)}{wide}</span>',
+        f'<span class="claim">{escape(tie(lead))} <strong>{escape(target)}</strong> {escape(tie(verb))}</span> '
+        f'<span class="figure">{large}</span> <span class="claim">{escape(tie(tail))}{wide}</span>',
     )
 
 
 def called(record: Look) -> str:
     """Who answers, as a sentence begins with it: the model that nobody chose has no name of its own."""
     return "The model" if record.learner.startswith("Auto(") else tables.learner_name(record)
+
+
+def within(record: Look) -> str:
+    """Who answers, within a sentence."""
+    return called(record)[0].lower() + called(record)[1:]
 
 
 def headline(record: Look) -> Styled:
@@ -92,7 +97,7 @@ def headline(record: Look) -> Styled:
     if record.beats_guessing or ranking is None or top is None or (ranking.roc.auc.low or 0.0) <= 0.5:
         how = "Not clearly better" if record.beats_guessing else "No better"
         base = percent(record.baseline.accuracy)
-        lead = f"{how} than always guessing {guess}, which gets {base}: {learner[0].lower()}{learner[1:]} predicts"
+        lead = f"{how} than always guessing {guess}, which gets {base}: {within(record)} predicts"
         return claim(lead, target, "correctly for", right, tail, "quiet")
     of = f"\N{LEFT DOUBLE QUOTATION MARK}{clean(record.trust.positive, 40)}\N{RIGHT DOUBLE QUOTATION MARK}"
     lead = f"{learner} is right for {right} of unseen rows, no more than always guessing {guess}; but it ranks"
@@ -172,7 +177,7 @@ def infinity_sentence(record: Look) -> str:
     beside |= {"naive Bayes": record.baselines.naive_bayes}
     names = [name for name, scores in beside.items() if scores is not None and scores.log_loss is None]
     if record.scores.log_loss is None:
-        names.insert(0, called(record))
+        names.insert(0, within(record))
     if not names:
         return ""
     return (
@@ -555,7 +560,7 @@ def present_answer(record: Look, classes: Table) -> Document:
     if leaks == count:  # they are the lead
         count = 0
     table = tables.score_table(record)
-    heads = {tables.learner_name(record): called(record)[0].lower() + called(record)[1:], "frequencies": "guessing"}
+    heads = {tables.learner_name(record): within(record), "frequencies": "guessing"}
     table = replace(table, header=tuple(heads.get(head, head) for head in table.header))
     scores = Document("", (table, classes), style="two")
     parts: tuple[Part, ...] = (*lead, *ladder(record), *((call,) if count else ()), scores)

@@ -10,7 +10,7 @@ import numpy as np
 
 from likely.evaluate.look import Look
 from likely.evaluate.scores.ranking import Ranking, Reliability, kept_points
-from likely.machinery.words import clean, percent
+from likely.machinery.words import clean, percent, tie
 from likely.models.judgement import Subgroup, Subgroups
 from likely.present.charts.bars import MOST_CLASSES as MOST_MAPPED
 from likely.present.charts.bars import confusion_map
@@ -108,7 +108,7 @@ def ranking_figures(record: Look) -> list[dict[str, Any]]:
         out.append({
             "of": one.roc.of, "rows": [one.roc.positives, one.roc.negatives],
             "points": [[float(f"{v:.4g}") for v in point] for point in kept],
-            "said": str(rank_sentence(one)), "lift": [float(f"{row.found:.4g}") for row in one.lift.rows],
+            "said": tie(rank_sentence(one)), "lift": [float(f"{row.found:.4g}") for row in one.lift.rows],
         })  # fmt: skip
     return sorted(out, key=lambda each: each["of"] != record.trust.positive)
 
@@ -153,14 +153,15 @@ def subgroup_figures(record: Look) -> list[list[Any]]:
 
 def _cells(group: Subgroup) -> list[str]:
     """A line of the table: level, rows, accuracy with its bounds, what is predicted, what is found."""
-    return [
+    cells = (
         "(missing)" if group.level is None else clean(group.level, 40),
         f"{group.rows:,.0f}{' (few)' if group.small else ''}",
         percent(_right(group)),
         tables.share_bounds(group.accuracy),
         percent(group.predicted),
         percent(group.actual.value or 0.0),
-    ]
+    )
+    return [tie(cell) for cell in cells]
 
 
 def _right(group: Subgroup) -> float:

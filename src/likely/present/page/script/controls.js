@@ -2,7 +2,7 @@
 
 import { byId, cut, make, marked, SLICE } from "./elements.js";
 import { cellOf, dateLabel, datesInParts, numberLabel, UNSEEN } from "./reading.js";
-import { drawResponse, responseOf, topOf } from "./responses.js";
+import { drawResponse } from "./responses.js";
 
 const FEW = 12;
 const NOT_MANY = 16;
@@ -41,25 +41,16 @@ export class Controls {
     for (const k of some) this.made.get(k).refresh();
   }
 
-  // How the answer would move with each value that can be seen here, in slices of time; then all on one scale.
+  // How the answer would move with each value that can be seen here, in slices of time.
   respond(portable, cells, chances, go) {
     const open = [...this.made].filter(([, control]) => control.box.isConnected && control.response);
-    const found = [];
     const slice = () => {
-      for (const until = performance.now() + SLICE; found.length < open.length && performance.now() < until; ) {
-        const [k] = open[found.length];
-        found.push(responseOf(portable, cells, portable.attributes[k], this.about[k]));
-      }
-      if (found.length < open.length) {
-        setTimeout(() => go() && slice());
-        return;
-      }
-      const top = topOf(found, chances);
-      open.forEach(([k, control], j) => {
-        const attribute = portable.attributes[k];
-        const drawn = drawResponse(portable, found[j], attribute, this.about[k], chances, cells.get(attribute.name), top);
+      for (const until = performance.now() + SLICE; open.length && performance.now() < until; ) {
+        const [k, control] = open.shift();
+        const drawn = drawResponse(portable, cells, portable.attributes[k], this.about[k], chances);
         control.response.replaceChildren(...(drawn ? [drawn] : []));
-      });
+      }
+      if (open.length) setTimeout(() => go() && slice());
     };
     slice();
   }

@@ -30,28 +30,24 @@ function triedValues(attribute, about) {
   return Array.from({ length: CURVE_POINTS }, (_, k) => low + ((high - low) * k) / (CURVE_POINTS - 1));
 }
 
-// For each value its probabilities; of texts, and where there is one class, no value.
+// For each value its probabilities.
 export function responseOf(portable, cells, attribute, about) {
-  if (attribute.kind === "text" || portable.classes.length < 2) return { values: [], chances: [] };
   const by = scoresBy(portable, cells, attribute.name);
   const values = triedValues(attribute, about);
   return { values, chances: values.map((value) => chancesOf(by(value))) };
 }
 
-const TOPS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1];
-
-// Where the scale of curves ends: all of them have the same one, which what they show fills.
-export function topOf(responses, now) {
-  const lines = classesDrawn(now);
-  const most = Math.max(0, ...responses.flatMap(({ chances }) => chances.map((each) => Math.max(...lines.map((k) => each[k])))));
-  return TOPS.find((top) => most <= top) ?? 1;
-}
+const TOPS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1]; // where the scale of a curve may end
 
 // The picture above a control, with its scale; pointing at it tells a value and its probabilities. Null where there is
 // nothing to move.
-export function drawResponse(portable, { values, chances }, attribute, about, now, cell, top) {
+export function drawResponse(portable, cells, attribute, about, now) {
+  if (attribute.kind === "text" || portable.classes.length < 2) return null;
+  const { values, chances } = responseOf(portable, cells, attribute, about);
   if (values.length < 2) return null;
+  const cell = cells.get(attribute.name);
   const lines = classesDrawn(now);
+  const top = TOPS.find((end) => chances.every((each) => lines.every((k) => each[k] <= end))) ?? 1;
   const y = (p) => (CURVE_HIGH - 2 - ((CURVE_HIGH - 4) * p) / top).toFixed(1);
   const svg = draw("svg", { viewBox: `0 0 ${CURVE_WIDE} ${CURVE_HIGH}`, preserveAspectRatio: "none", class: "w-response", role: "img", "data-top": top, "aria-label": inWords(portable, attribute, values, chances, lines) });
   if (top === 1) svg.append(draw("path", { d: `M0 ${y(0.5)}H${CURVE_WIDE}`, class: "w-half" }));

@@ -116,7 +116,7 @@ class WhatIf {
     const curves = this.portable.attributes.some(({ kind }) => kind !== "text");
     byId("w-key").hidden = !curves;
     byId("w-nomogram").hidden = !curves;
-    byId("w-key").replaceChildren(...dots, make("span", { class: "w-note" }, `as each value moves, the others as they are${more}; all curves have one scale`));
+    byId("w-key").replaceChildren(...dots, make("span", { class: "w-note" }, `as each value moves, the others as they are${more}; mind the scale beside each curve`));
   }
 
   // Of two classes evidence always speaks for the second to the right, whatever the row; of more, for the most probable.
