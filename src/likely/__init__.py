@@ -16,7 +16,8 @@ from likely.errors import LikelyError as LikelyError
 
 if TYPE_CHECKING:  # what type checkers see; at run time a name is imported when it is first used, by _NAMES
     # From a table to a model
-    from likely.apply.fitting import fit as fit, summarize as summarize, learn as learn, load as load
+    from likely.apply.fitting import summarize as summarize, learn as learn, load as load
+    from likely.evaluate.judging import fit as fit
     from likely.apply.streams import Window as Window
     from likely.table.databases import database as database
 
@@ -62,6 +63,7 @@ if TYPE_CHECKING:  # what type checkers see; at run time a name is imported when
     from likely.apply.explain.sureness import sureness as sureness, Sureness as Sureness
     from likely.apply.tables import tables as tables
     from likely.portable.languages.export import export as export
+    from likely.present.card import card as card
     from likely.classroom.plotting import plot as plot
 
     # How good, and what changed
@@ -85,7 +87,8 @@ __version__ = "1.0.0rc1"
 
 _NAMES = {
     # From a table to a model
-    "likely.apply.fitting": "fit summarize learn load",
+    "likely.evaluate.judging": "fit",
+    "likely.apply.fitting": "summarize learn load",
     "likely.apply.streams": "Window",
     "likely.table.databases": "database",
     # What it may be told
@@ -108,6 +111,7 @@ _NAMES = {
     "likely.apply.explain.sureness": "sureness Sureness",
     "likely.apply.tables": "tables",
     "likely.portable.languages.export": "export",
+    "likely.present.card": "card",
     "likely.classroom.plotting": "plot",
     # How good, and what changed
     "likely.evaluate.look": "look",

@@ -72,6 +72,7 @@ EXPECTED = [
     "tables",
     "changes",
     "export",
+    "card",
     "straight_line",
     "two_numbers",
 ]

@@ -29,6 +29,7 @@ WRITERS: dict[str, tuple[str, ...]] = {
     "score": ("score", "d.csv", "--model", "m.likely", "-o"),
     "sample": ("sample", "m.likely", "-o"),
     "export": ("export", "m.likely", "--to", "sql", "-o"),
+    "card": ("card", "m.likely", "-o"),
     "plot": ("plot", "d.csv", "c", "x", "y", "-o"),
     "normal": ("normal", "1", "2", "-o"),
     "curve": ("curve", "d.csv", "c", "--learner", "NaiveBayes", "--folds", "2", "--steps", "1", "--svg"),
@@ -38,7 +39,15 @@ WRITERS: dict[str, tuple[str, ...]] = {
     "merge": ("merge", "m.likely", "n.likely", "-o"),
 }
 """A line of every command that writes a file, up to the file."""
-NAMES = {"look": ".html", "joint": ".html", "plot": ".svg", "normal": ".svg", "curve": ".svg", "export": ".sql"}
+NAMES = {
+    "look": ".html",
+    "joint": ".html",
+    "plot": ".svg",
+    "normal": ".svg",
+    "curve": ".svg",
+    "export": ".sql",
+    "card": ".md",
+}
 NAMES |= {"fit": ".likely", "learn": ".likely", "unlearn": ".likely", "merge": ".likely"}
 
 

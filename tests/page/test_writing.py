@@ -144,7 +144,7 @@ def test_a_model_alone_has_a_page_too() -> None:
     text = page_of_model(model, command="likely serve")
     safe(text)
     ids = re.findall(r'<section id="(\w+)"', text)
-    assert {"classes", "whatif", "attributes", "columns", "graph", "reproduce"} <= set(ids)
+    assert {"judgement", "classes", "whatif", "attributes", "columns", "graph", "reproduce"} <= set(ids)
     assert not {"answer", "bits", "confusion", "reliability", "learning", "comparison", "plane"} & set(ids)
 
 

@@ -45,7 +45,7 @@ def test_the_page_and_what_the_model_is(client: TestClient, model: Model) -> Non
     assert client.get("/openapi.json").json()["info"]["version"] == "1.2.3"
     row = client.get("/openapi.json").json()["components"]["schemas"]["Row"]
     assert set(row["properties"]) == set(model.schema.names) and row["additionalProperties"] is False
-    for gone in ("/docs", "/redoc", "/nothing"):
+    for gone in ("/redoc", "/nothing"):
         assert client.get(gone).status_code == 404
 
 
@@ -197,7 +197,8 @@ def test_the_api_keeps_to_its_description(model: Model) -> None:
     )
 
     app = application(model, "page")
-    app.names = app.names | {"testserver"}  # as whom schemathesis asks
+    assert app.names is not None
+    app.names |= {"testserver"}  # as whom schemathesis asks
     schema = schemathesis.openapi.from_asgi("/openapi.json", app)
     checks = [not_a_server_error, content_type_conformance, response_schema_conformance, status_code_conformance]
     tried = 0
@@ -210,10 +211,10 @@ def test_the_api_keeps_to_its_description(model: Model) -> None:
 
         keeps()
         tried += 1
-    assert tried == 7
+    assert tried == 8
 
 
-@pytest.mark.parametrize("body", ["[]", '[{"outlook": "sunny"}]', '"rows"', "3", "null"])
+@pytest.mark.parametrize("body", ['"rows"', "3", "null"])
 def test_json_that_is_no_object_is_not_called_no_json(client: TestClient, body: str) -> None:
     answer = client.post("/predict", content=body, headers={"content-type": "application/json"})
     assert answer.status_code == 422

@@ -25,7 +25,7 @@ from likely.intake.store import summarize_by_file
 from likely.intake.summarize import Engine, LocalEngine, More, Wanted, summarize_table, summary_from_knowledge
 from likely.models.contracts import Learner, Model, setting_of
 from likely.models.default import chosen_learner, default_learner
-from likely.models.importance import Importance
+from likely.models.judgement import Importance, Judgement
 from likely.models.learning import begin, learn_without_rows, restore, run
 from likely.models.loss import Loss, parse_loss
 from likely.models.registry import LEARNERS
@@ -226,6 +226,10 @@ def model_from_tree(tree: State, name: str) -> Model | Summary:
             names = [column.name for column in model.schema.attributes]
             measured = dict(read_mapping(tree["importance"], "importance"))
             model = replace(model, importance=Importance.from_state(measured, names))
+        if "judged" in tree:
+            found = dict(read_mapping(tree["judged"], "a judgement"))
+            judged = Judgement.from_state(found, model.classes, model.schema.names)
+            model = replace(model, judged=judged)
         if loss is not None:
             loss.check(model.classes)
         return _replace_loss(model, loss)

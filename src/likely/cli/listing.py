@@ -34,6 +34,7 @@ _ROOMS = {
     "serve": "serve",
     "app": "serve",
     "export": "show",
+    "card": "show",
     "completion": "show",
 }
 COMMANDS = {name: f"likely.cli.commands.{room}" for name, room in _ROOMS.items()}

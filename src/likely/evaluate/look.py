@@ -11,7 +11,7 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from likely.errors import ColumnError, SettingError, nearest, shown
+from likely.errors import SettingError, shown
 from likely.evaluate.attributes.information import (
     AttributeInformation,
     CellEvidence,
@@ -26,8 +26,18 @@ from likely.evaluate.attributes.redundancy import RepeatedPair, Sampler, outside
 from likely.evaluate.crossval.dealing import Dealing, Folds
 from likely.evaluate.crossval.folds import draft_folds
 from likely.evaluate.crossval.validate import Validation, require_target, validate, with_answers
+from likely.evaluate.judging import with_judge
 from likely.evaluate.scores.intervals import ClassScores, Intervals, Measure, Paired, paired
-from likely.evaluate.scores.ranking import Ranking, Reliability, Sharpened, calibrations, rankings, sharpened
+from likely.evaluate.scores.ranking import (
+    MOST_RANKED,
+    Ranking,
+    Reliability,
+    Sharpened,
+    calibrations,
+    positive_class,
+    rankings,
+    sharpened,
+)
 from likely.evaluate.scores.scores import LossScores, Scores, is_better, loss_scores
 from likely.evaluate.troubles.columns import placeholder_findings
 from likely.evaluate.troubles.findings import TextFinding, date_findings, leak_findings, look_findings, without_sentence
@@ -172,8 +182,6 @@ def with_predicted(
 # What a first look says of scores beyond themselves: the baselines, and how far probabilities can be trusted.
 
 BASELINE, ONE_RULE, NAIVE_BAYES = "baseline", "one rule", "naive Bayes"
-MOST_RANKED = 100
-"""Classes up to which each is ranked against all others."""
 
 
 @dataclass(frozen=True)
@@ -211,14 +219,6 @@ class Trust:
     """The mean area under the ROC curve over all classes."""
     copies: RepeatedRows | None
     """Rows that occur more than once."""
-
-
-def positive_class(asked: str | None, total: Summary) -> str:
-    """The class that is looked for: as asked, else the rarest that has rows, of equals the last."""
-    if asked is not None and asked not in total.classes:
-        raise ColumnError(f"There is no class {shown(asked)}. {nearest(asked, total.classes)}")
-    weights = total.total.floats()
-    return asked or total.classes[len(weights) - 1 - int(np.argmin(weights[::-1]))]
 
 
 def compare_baselines(found: Validation) -> Baselines:
@@ -491,7 +491,7 @@ def _look(source: Source, reading: Reading, asked: _Asked) -> Look:
     record = _record(source, found, dealing, learner, told, seen, trust, schema, importances)
     said = model.notes if model is not None else found.notes.get(LEARNER, ())
     notes = (note for note in (*source.notes, *found.told, *said, *record.notes) if note not in record.warnings)
-    return replace(record, notes=tuple(notes), model=model)
+    return replace(record, notes=tuple(notes), model=None if model is None else with_judge(model))
 
 
 def _without_leaks(source: Source, reading: Reading, asked: _Asked, record: Look) -> Look:

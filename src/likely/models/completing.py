@@ -19,9 +19,9 @@ from likely.machinery.jit import kernel
 from likely.models.additive.coding import MOST_CODES, Coding, coding_of, hash_codes
 from likely.models.contracts import Learning, Model, Sweep, setting_of
 from likely.models.factors.bins import read_tally
+from likely.models.heldout.importance import measure_importance
 from likely.models.heldout.kept_rows import LAST_HASH, KeptRows, scramble
 from likely.models.heldout.search import gather_rows
-from likely.models.importance import measure_importance
 from likely.models.posterior import first_best
 from likely.models.shapes import Axis, Completed, Opaque, References, Sum
 from likely.models.shapes.references import WIDTH

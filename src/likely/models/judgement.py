@@ -1,18 +1,22 @@
-"""What is known of how good a model is, as plain records: figures with bounds, scores by subgroup. Knows no rows."""
+"""How good a model is on rows that it had not seen, and what it goes by: plain records that its file keeps."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.sums.contracts import State
+from likely.sums.state import Positive, Share, built, plain, read_finite, read_wholes, require, require_plain
 from likely.table.batch import Batch, Codes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+DAY = re.compile(r"\d{4}-\d\d-\d\d")
 MOST_LEVELS = 20
 """An attribute of more levels makes no subgroups: there would be few rows in each, and nobody would read them."""
 
@@ -32,12 +36,12 @@ class Subgroup:
 
     level: str | None
     """None: the rows in which the attribute is missing."""
-    rows: float
+    rows: Positive
     """What they weigh."""
     small: bool
     """Whether they are so few that little can be said of them: read the bounds, not the figure."""
     accuracy: Measure
-    predicted: float
+    predicted: Share
     """Mean probability of the class looked for."""
     actual: Measure
     """Share of the rows that are of it."""
@@ -54,6 +58,100 @@ class Subgroups:
     of: str
     """The class looked for."""
     groups: tuple[Subgroup, ...]
+
+
+@dataclass(frozen=True)
+class Importance:
+    """How far attributes move the answers, in nats, the mean over rows; of two classes, or the two that move most."""
+
+    each: Mapping[str, float]
+    """All that an attribute says: by itself, and its share of what several say. By name, in the order of the schema."""
+    together: Mapping[tuple[str, str], float]
+    """What two attributes share of what they, and perhaps others, say together; those that share most."""
+
+    def state(self) -> State:
+        """As a file holds it."""
+        places = {name: k for k, name in enumerate(self.each)}
+        return {
+            "each": np.array([*self.each.values()]),
+            "pairs": np.array([[places[n] for n in pair] for pair in self.together], np.int64).reshape(-1, 2),
+            "together": np.array([*self.together.values()]),
+        }
+
+    @classmethod
+    def from_state(cls, found: State, names: Sequence[str]) -> Importance:
+        """As a file holds it; what cannot be is refused."""
+        each = read_finite(found["each"], (len(names),), "importances", least=0.0).tolist()
+        pairs = read_wholes(found["pairs"], 2, "pairs of attributes")
+        require(pairs.shape[1] == 2 and ((pairs >= 0) & (pairs < len(names))).all(), "pairs are of attributes")
+        together = read_finite(found["together"], (len(pairs),), "what pairs share", least=0.0).tolist()
+        told = [(names[a], names[b]) for a, b in pairs.tolist()]
+        return cls(dict(zip(names, each, strict=True)), dict(zip(told, together, strict=True)))
+
+
+@dataclass(frozen=True)
+class Origin:
+    """By whom and when a model was made, as the command line says it: what Python makes of a table says nothing of it,
+    so that the same rows give the same file."""
+
+    table: str
+    """What the table is called; no path."""
+    day: str
+    """YYYY-MM-DD, in UTC."""
+    command: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """How a model answered rows that nothing of it had seen, when it was made; and from what, by what."""
+
+    version: str
+    """Of likely."""
+    rows: Positive
+    """What the rows weigh that were answered."""
+    learned: int
+    """Rows that were learned from, for each answer."""
+    parts: int
+    """Parts that were held out in turn; 1: one part of the rows was held out."""
+    accuracy: Measure
+    log_loss: Measure
+    """Bits a row."""
+    brier: Measure
+    guess: str
+    """The class that most of the rows have, and what always naming it gets."""
+    guessing: Share
+    of: str
+    """The class looked for."""
+    auc: Measure
+    calibration_of: str | None
+    """The class whose probability the curve is of; None: the class named."""
+    calibration_error: Share | None
+    calibration: tuple[tuple[Share, Share, Share, Share, Positive], ...]
+    """(mean probability, share, its bounds, rows) of rows of about the same probability."""
+    roc: tuple[tuple[Share, Share], ...]
+    """(share of the others, share of the class) found."""
+    gain: tuple[tuple[Share, Share], ...]
+    """(share of the rows that rank highest, share of the class among them)."""
+    subgroups: tuple[Subgroups, ...]
+    origin: Origin | None = None
+
+    def state(self) -> State:
+        """As a file holds it."""
+        found: State = plain(self)
+        return found
+
+    @classmethod
+    def from_state(cls, found: State, classes: Collection[str], names: Collection[str]) -> Judgement:
+        """As a file holds it; what cannot be is refused."""
+        own, attributes = built(cls, found), [one["attribute"] for one in found["subgroups"]]
+        require({own.guess, own.of, own.calibration_of or own.of} <= {*classes}, "what is judged are classes")
+        require({*attributes} <= {*names} and len({*attributes}) == len(attributes), "subgroups are of attributes")
+        require_plain(found)
+        groups = [group for one in own.subgroups for group in one.groups]
+        shares = own.accuracy, own.auc, *(g.accuracy for g in groups), *(g.actual for g in groups)
+        require(all(0 <= (v or 0) < 1.001 for m in shares for v in (m.value, m.low, m.high)), "shares are from 0 to 1")
+        require(own.origin is None or DAY.fullmatch(own.origin.day) is not None, "a day is written YYYY-MM-DD")
+        return own
 
 
 def group_cells(batch: Batch, rows: NDArray[np.intp]) -> Mapping[str, Codes]:

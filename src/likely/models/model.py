@@ -5,6 +5,7 @@ The contract of a model is in contracts.py.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
@@ -40,7 +41,7 @@ from likely.table.source import Source
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from likely.models.importance import Importance
+    from likely.models.judgement import Importance, Judgement
     from likely.models.shapes import References
     from likely.table.arrow import ArrowBatch
 
@@ -68,6 +69,8 @@ class Answers(ABC):
     cells are summed over, or add nothing."""
     importance: Importance | None = None
     """How far attributes move the answers; None where that was not measured."""
+    judged: Judgement | None = None
+    """How it answered held-out rows, as its file says."""
     loss: Loss | None = None
     """What decisions cost, where that was said when the model was made. No probability depends on it."""
     state: State = field(default_factory=dict)
@@ -290,6 +293,22 @@ class Answers(ABC):
 
     # -- the file -------------------------------------------------------------------------------------------
 
+    @property
+    def judgement(self) -> Judgement | None:
+        """How it answered rows that nothing of it had seen; None where none were held out, or more was learned."""
+        return self.judged
+
+    @property
+    def digest(self) -> str:
+        """What the rows come to that it learned from: SHA-256 of their exact sums, whatever their order.
+
+        >>> import likely
+        >>> one = likely.fit({"x": ["p", "q", "p"], "y": ["a", "b", "a"]}, "y")
+        >>> one.digest == likely.fit({"x": ["q", "p", "p"], "y": ["b", "a", "a"]}, "y").digest
+        True
+        """
+        return hashlib.sha256(state.dump(self.summary.without(self.summary.more).canonical().state())).hexdigest()
+
     def tree(self) -> dict[str, Any]:
         """Schema, settings and summary as a file holds them."""
         tree: dict[str, Any] = {
@@ -301,6 +320,8 @@ class Answers(ABC):
             tree["references"] = self.references.state()
         if self.importance is not None:
             tree["importance"] = self.importance.state()
+        if (judgement := self.judgement) is not None:
+            tree["judged"] = judgement.state()
         if self.loss is not None:
             tree["loss"] = self.loss.toml()  # as text, which keeps the order of actions and exact costs
         return tree

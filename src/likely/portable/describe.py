@@ -8,7 +8,7 @@ that a term does not tell apart are one. What cannot be said without the rows of
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -73,6 +73,8 @@ class Portable:
     """Rows that stand for the table, over which unknown cells are averaged."""
     refuse_unseen: bool = False
     """Whether a row with a level that training did not have is refused."""
+    origin: Mapping[str, str] = field(default_factory=dict)
+    """What the model is from, and how good it was: lines by name."""
 
     @property
     def full_score(self) -> shapes.Score:

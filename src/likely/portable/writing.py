@@ -52,6 +52,7 @@ def form_of(portable: Portable) -> Form:
         generative=portable.generative,
         refuse_unseen=portable.refuse_unseen,
         version=VERSION,
+        **({"origin": dict(portable.origin)} if portable.origin else {}),
     )
 
 

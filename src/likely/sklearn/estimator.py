@@ -24,9 +24,10 @@ from sklearn.utils.validation import (
 )
 
 import likely
-from likely.apply.fitting import fit, model_from_tree
+from likely.apply.fitting import model_from_tree
 from likely.errors import InputError, LikelyError, SettingError
 from likely.evaluate.attributes.information import find_importances
+from likely.evaluate.judging import fit
 from likely.intake.incremental import IncrementalSummary
 from likely.intake.options import Reading, options_of
 from likely.models.contracts import Learner, Model

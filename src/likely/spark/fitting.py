@@ -11,6 +11,7 @@ from typing import Any, Unpack
 
 from likely.apply.fitting import load, relearn
 from likely.errors import ColumnError, SettingError, shown
+from likely.evaluate.judging import keep_judge
 from likely.intake.reading import GivenLearner, Reading, ReadingOptions, read_learner, require_purpose, try_dates
 from likely.models.contracts import Learner, Model
 from likely.models.default import default_learner
@@ -50,6 +51,7 @@ def summarize(
     )
 
 
+@keep_judge
 def fit(
     data: Any,
     target: str | None = None,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -113,6 +113,21 @@ def read_finite(
     require(np.isfinite(array).all(), f"{what} are finite numbers")
     require(((array >= least) & (array <= most)).all(), f"{what} are numbers from {least} to {most}")
     return array
+
+
+Share = Annotated[float, msgspec.Meta(ge=0.0, le=1.0 + 1e-9)]
+"""A share as `built` checks it; sums of shares are rounded."""
+Positive = Annotated[float, msgspec.Meta(gt=0.0)]
+
+
+def require_plain(tree: object) -> None:
+    """Refuse what no file of ours holds: numbers that are not finite, texts that UTF-8 cannot hold."""
+    if isinstance(tree, (list, tuple, dict)):
+        for own in tree.values() if isinstance(tree, dict) else tree:
+            require_plain(own)
+    elif isinstance(tree, str):
+        read_text(tree, "a text")
+    require(not isinstance(tree, float) or math.isfinite(tree), "numbers are finite")
 
 
 def read_shares(value: object, count: int, what: str) -> NDArray[np.float64]:

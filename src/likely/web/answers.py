@@ -15,6 +15,7 @@ from likely.errors import SettingError
 from likely.models.contracts import Model
 from likely.models.loss import Loss
 from likely.models.posterior import Posterior
+from likely.portable.origin import describe_origin
 from likely.sums.columns.counts import Counts
 from likely.table.arrow import ArrowBatch
 from likely.table.labels import label
@@ -43,6 +44,8 @@ def describe_model(model: Model) -> Answer:
             {"name": c.name, "kind": c.kind, "levels": model.levels(c.name) if c.kind == "nominal" else None}
             for c in model.schema.attributes
         ],
+        "origin": describe_origin(model),
+        "judged": None if model.judgement is None else model.judgement.state(),
     }
 
 

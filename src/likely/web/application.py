@@ -5,15 +5,18 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
 from fastapi import FastAPI, Query, Request
-from fastapi.responses import HTMLResponse, JSONResponse, Response
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, model_validator
 from starlette.concurrency import run_in_threadpool
 
 from likely.errors import LikelyError
+from likely.machinery.words import clean
 from likely.models.contracts import Model
+from likely.present.document import Document, Table
+from likely.present.page.writing import page_of_document
 from likely.table.output.sink import Format
 from likely.web import answers
-from likely.web.guard import MOST_ROWS, Guard, Limits, Quick, Scope, add_refusals
+from likely.web.guard import MOST_ROWS, NAMES, Counters, Guard, Limits, Quick, Scope, add_refusals
 
 REMARKS = "X-Likely-Remarks"
 QUICK, SMALL = 0.005, 1 << 16
@@ -48,9 +51,15 @@ class Asked(BaseModel):
 
 
 class RowsAsked(Asked):
-    """Rows to predict: each a cell for some of the attributes; what is not given is missing."""
+    """Rows to predict: each a cell for some of the attributes; what is not given is missing. A list of them will do."""
 
     rows: list[Row] = Field(min_length=1, max_length=MOST_ROWS)
+
+    @model_validator(mode="before")
+    @classmethod
+    def read_list(cls, given: Any) -> Any:
+        """The rows alone, without their name."""
+        return {"rows": given} if isinstance(given, list) else given
 
 
 class OneRow(Asked):
@@ -106,6 +115,10 @@ class About(BaseModel):
     learner: str
     proper: bool
     attributes: list[AboutAttribute]
+    origin: dict[str, str]
+    """How good it was, and what it is from: sentences and facts by name."""
+    judged: answers.Answer | None
+    """Scores on held-out rows with bounds, curves, subgroups; null where it was not judged."""
 
 
 class Health(BaseModel):
@@ -122,8 +135,10 @@ class Problem(BaseModel):
     error: str
 
 
+EXAMPLE = "For example: curl -s ADDRESS/predict -H 'content-type: application/json' -d '[{\"COLUMN\": VALUE}]'"
 REFUSED: dict[int | str, dict[str, Any]] = {
     400: {"model": Problem, "description": "The rows cannot be read, or what was asked cannot be said."},
+    401: {"model": Problem, "description": "The request has not the key of the server, where it has one."},
     408: {"model": Problem, "description": "The request did not arrive in time."},
     413: {"model": Problem, "description": "The request, or the answer to it, would be too large."},
     421: {"model": Problem, "description": "The request is for another host."},
@@ -146,8 +161,16 @@ TABLE: dict[int | str, dict[str, Any]] = {
 }
 
 
-def application(model: Model, page: str, version: str = "", limits: Limits | None = None) -> Guard:
-    """The application for one model and its page."""
+def application(
+    model: Model,
+    page: str,
+    version: str = "",
+    limits: Limits | None = None,
+    key: bytes | None = None,
+    names: frozenset[str] | None = NAMES,
+) -> Guard:
+    """The application for one model and its page; with a key nobody is answered without it. `names` are the hosts that
+    requests may be for; None: any."""
     limits = limits or Limits()
     app = FastAPI(
         title="likely",
@@ -169,10 +192,36 @@ def application(model: Model, page: str, version: str = "", limits: Limits | Non
         target = model.schema.target
         return Health(status="ok", version=app.version, target=None if target is None else target.name)
 
+    target = "" if model.schema.target is None else clean(model.schema.target.name)
+    counters = Counters({"target": target, "learner": type(model.learner).__name__, "digest": model.digest})
+
+    @app.get("/metrics", responses=REFUSED, response_class=PlainTextResponse)
+    def metrics() -> PlainTextResponse:
+        """Requests by address and status, and the time they took, in the text format of Prometheus."""
+        return PlainTextResponse(counters.text(), media_type="text/plain; version=0.0.4")
+
+    @app.get("/docs", response_class=HTMLResponse, include_in_schema=False)
+    def description() -> HTMLResponse:
+        return HTMLResponse(described)
+
     _add_rows(app, model, limits)
     _add_tables(app, model, limits)
     _name_the_columns(app, model)
-    return Guard(app, limits, quick=_quick(model, app.version, limits))
+    described = page_of_document(present_api(app.openapi()), app.version)
+    counters.paths = frozenset([*app.openapi()["paths"], "/", "/docs", "/openapi.json"])
+    return Guard(app, limits, names, quick=_quick(model, app.version, limits), key=key, counters=counters)
+
+
+def present_api(description: Mapping[str, Any]) -> Document:
+    """The description of the API as people read it."""
+    rows = [
+        (method.upper(), path, told["description"].partition("\n")[0])
+        for path, methods in description["paths"].items()
+        for method, told in methods.items()
+    ]
+    columns = tuple((clean(name, 80),) for name in description["components"]["schemas"]["Row"]["properties"])
+    tables = Table("Addresses", ("", "address", "what it gives"), tuple(rows)), Table("Columns", ("of a row",), columns)
+    return Document("The API\nWhat programs can ask this server; /openapi.json says it to them.", (*tables, EXAMPLE))
 
 
 def _quick(model: Model, version: str, limits: Limits) -> Quick:
@@ -215,10 +264,12 @@ def _seconds_of_a_row(model: Model, limits: Limits) -> float:
 def _add_rows(app: FastAPI, model: Model, limits: Limits) -> None:
     """What is answered in JSON: about the model, and about a few rows."""
 
+    about = About(**answers.describe_model(model))
+
     @app.get("/model", responses=REFUSED)
     def about_the_model() -> About:
-        """What the model predicts, and from what."""
-        return About(**answers.describe_model(model))
+        """What the model predicts, from what, how good it was on held-out rows, and what it was made of."""
+        return about
 
     @app.post("/predict", responses=REFUSED)
     def predict(asked: RowsAsked) -> Predictions:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import hmac
 import json
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, MutableMapping, Sequence
@@ -14,7 +16,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from likely.errors import LikelyError, TooLarge, shown
+from likely.errors import LikelyError, SettingError, TooLarge, shown
 
 # How much one request may ask for, and the sentences that refuse more. Knows numbers only, no HTTP and no model.
 
@@ -114,6 +116,10 @@ HEADERS: Headers = [
 
 
 FOREIGN = "This server answers to 127.0.0.1 and localhost only."
+KEYLESS = "This server asks for its key. Send it as: Authorization: Bearer KEY (or as the password of HTTP Basic)."
+ASKS_FOR_KEY: Headers = [(b"www-authenticate", b'Basic realm="likely"')]
+LEAST_KEY = 16
+"""Characters of a key at least."""
 BUSY = "The server is working on as many requests as it can. Ask again in a moment."
 
 
@@ -123,8 +129,56 @@ def host_of(headers: Mapping[bytes, bytes]) -> str:
     return (host if host.endswith("]") else host.rpartition(":")[0] or host).lower()
 
 
+def check_key(key: str) -> bytes:
+    """A key as it is compared; one that is short, or cannot be sent in a header, is refused."""
+    if len(key) < LEAST_KEY or not (key.isascii() and key.isprintable()) or " " in key:
+        raise SettingError(
+            f"The key must have at least {LEAST_KEY} characters of ASCII without blanks. To make one: "
+            "python3 -c 'import secrets; print(secrets.token_urlsafe())'"
+        )
+    return key.encode()
+
+
+def has_key(headers: Mapping[bytes, bytes], key: bytes) -> bool:
+    """Whether a request carries the key; the comparison takes the same time wherever a wrong one differs."""
+    kind, _, said = headers.get(b"authorization", b"").strip().partition(b" ")
+    if kind.lower() == b"basic":
+        try:
+            said = base64.b64decode(said.strip(), validate=True).partition(b":")[2]
+        except ValueError:
+            return False
+    return kind.lower() in (b"bearer", b"basic") and hmac.compare_digest(said.strip(), key)
+
+
+class Counters:
+    """What was asked and how it was answered, for Prometheus: numbers by address, nothing of any request."""
+
+    def __init__(self, facts: Mapping[str, str]) -> None:
+        self._facts, self._start = facts, time.time()
+        self.paths: frozenset[str] = frozenset()
+        """The addresses that are told apart; whoever asks for others cannot make the list grow."""
+        self._answers: dict[tuple[str, int], tuple[int, float]] = {}
+
+    def add(self, path: str, status: int, seconds: float) -> None:
+        """A request that was answered."""
+        key = path if path in self.paths else "other", status
+        count, total = self._answers.get(key, (0, 0.0))
+        self._answers[key] = count + 1, total + seconds
+
+    def text(self) -> str:
+        """The text format of Prometheus."""
+        about = ",".join(f"{name}={json.dumps(words, ensure_ascii=False)}" for name, words in self._facts.items())
+        lines = ["# TYPE likely_model_info gauge", f"likely_model_info{{{about}}} 1"]
+        lines += ["# TYPE likely_start_time_seconds gauge", f"likely_start_time_seconds {self._start:.3f}"]
+        lines += ["# TYPE likely_request_seconds summary"]
+        for (path, status), (count, seconds) in sorted(self._answers.items()):
+            said = f'{{path="{path}",status="{status}"}}'
+            lines += [f"likely_request_seconds_count{said} {count}", f"likely_request_seconds_sum{said} {seconds:.6f}"]
+        return "\n".join(lines) + "\n"
+
+
 class Guard:
-    """Stands before an application: checks Host, size, time and number of requests; adds headers to answers.
+    """Stands before an application: checks Host, key, size, time and number of requests; adds headers to answers.
 
     A body is read before its request takes one of the places for work, so who sends slowly keeps nobody waiting. All
     clients are on this machine and cannot be told apart: where too many bodies arrive at once, the oldest, the slowest,
@@ -135,12 +189,14 @@ class Guard:
         self,
         app: App,
         limits: Limits,
-        names: frozenset[str] = NAMES,
+        names: frozenset[str] | None = NAMES,
         answered_with: Headers = HEADERS,
         quick: Quick | None = None,
+        key: bytes | None = None,
+        counters: Counters | None = None,
     ) -> None:
         self.app, self.limits, self.names, self._headers = app, limits, names, answered_with
-        self._quick = quick
+        self._quick, self._key, self._counters = quick, key, counters
         self._arriving: dict[asyncio.Timeout, None] = {}
         self._held = 0  # bytes of bodies
         self._places, self._waiting = asyncio.Semaphore(limits.at_once), 0
@@ -152,11 +208,14 @@ class Guard:
             return
         reply = Reply(send, self._headers)
         headers = dict(scope["headers"])
-        if host_of(headers) not in self.names:
-            await reply.refuse(421, FOREIGN)
-            return
-        body = bytearray()
+        body, start = bytearray(), time.perf_counter()
         try:
+            if self.names is not None and host_of(headers) not in self.names:
+                await reply.refuse(421, FOREIGN)
+                return
+            if self._key is not None and not has_key(headers, self._key):
+                await reply.refuse(401, KEYLESS, ASKS_FOR_KEY)
+                return
             if await self._arrive(headers.get(b"content-length", b"0"), body, receive, reply):
                 answer = None if self._quick is None else self._quick(scope, headers, body)
                 if answer is not None:
@@ -166,6 +225,8 @@ class Guard:
         finally:
             self._held -= len(body)
             reply.close()
+            if self._counters is not None:
+                self._counters.add(scope["path"], reply.status, time.perf_counter() - start)
 
     async def _arrive(self, said: bytes, body: bytearray, receive: Receive, reply: Reply) -> bool:
         """Read a body, counted as it comes in: it may have said less, or nothing, of its size. False where it did not
@@ -262,24 +323,26 @@ class Reply:
 
     def __init__(self, send: Send, headers: Headers = HEADERS) -> None:
         self._send, self._headers, self._started, self._closed = send, headers, False, False
+        self.status = 499
+        """Of the answer; where there was none, who asked had gone."""
 
     async def __call__(self, message: Message) -> None:
         if self._closed:
             return
         if message["type"] == "http.response.start":
-            self._started = True
+            self._started, self.status = True, message["status"]
             message = {**message, "headers": [*message.get("headers", ()), *self._headers]}
         await self._send(message)
 
-    async def refuse(self, status: int, sentence: str) -> None:
+    async def refuse(self, status: int, sentence: str, more: Headers = ()) -> None:
         """Say why there is no answer, unless one has begun."""
         if self._started:
             return
-        await self.answer(status, json.dumps({"error": sentence}).encode())
+        await self.answer(status, json.dumps({"error": sentence}).encode(), more)
 
-    async def answer(self, status: int, body: bytes) -> None:
+    async def answer(self, status: int, body: bytes, more: Headers = ()) -> None:
         """Answer by JSON, and no more."""
-        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *more]
         await self({"type": "http.response.start", "status": status, "headers": headers})
         await self({"type": "http.response.body", "body": body})
         self.close()

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 import os
+import shlex
 import sys
+import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import click
@@ -88,7 +91,7 @@ def fit(
     if every is not None:
         model = _follow(out, every, how)
     else:
-        model = _fit(data, how, engine, master, {"keep": keep, "push": push})
+        model = _signed(_fit(data, how, engine, master, {"keep": keep, "push": push}), data)
         model.save(out)
     for line in _lines(model, out):
         terminal.say(line)
@@ -106,10 +109,37 @@ def _fit(data: object, how: Learning, engine: str, master: str | None, more: Val
         from likely.spark import fit as fit_there
 
         return fit_there(data, how.target, how.learner, loss=how.loss, master=master, **more, **how.reading)
-    from likely.apply.fitting import fit as fit_here
+    from likely.evaluate.judging import fit as fit_here
 
     with terminal.counting(data) as progress:
         return fit_here(data, how.target, how.learner, loss=how.loss, progress=progress, **more, **how.reading)
+
+
+def _signed(model: Model, data: object) -> Model:
+    """The model, whose judgement says what it is from: the table, the day and the command, but no path.
+
+    With SOURCE_DATE_EPOCH, as for builds that can be repeated, it is that day and no more, so that the same rows make
+    the same file. Models of sums, which were not judged, say nothing of it and always make the same file.
+    """
+    if model.held_out_answers is None:
+        return model
+    from likely.evaluate.judging import sign
+    from likely.models.judgement import Origin
+
+    def base(text: str) -> str:
+        return text.rpartition("@")[2].partition("?")[0].rstrip("/\\").replace("\\", "/").rpartition("/")[2]
+
+    def without_path(argument: str) -> str:
+        return name if argument == data else f"…/{base(argument)}" if {*"/\\"} & {*argument} else argument
+
+    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    seconds = int(given) if given.isdigit() and len(given) < 12 else None
+    day = datetime.fromtimestamp(time.time() if seconds is None else seconds, UTC).date().isoformat()
+    if seconds is not None:
+        return sign(model, Origin("", day, ""))
+    name = "standard input" if data == "-" else base(str(getattr(data, "name", data)))
+    command = shlex.join(["likely", *map(without_path, click.get_current_context().obj or ())])
+    return sign(model, Origin(name, day, command))
 
 
 def _lines(model: Model, out: str) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from likely.cli import terminal
 from likely.cli.command import command
 from likely.cli.learning import Learning, learning_options
 from likely.cli.options import folds_option, loss_option, seed_option
+from likely.errors import InputError, shown
 
 if TYPE_CHECKING:
     from likely.models.contracts import Model
@@ -21,6 +23,12 @@ if TYPE_CHECKING:
 @click.argument("source", metavar="MODEL|DATA")
 @click.option("--target", metavar="COLUMN", help="The column to predict, to learn from DATA first.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, help="0 picks a free port.")
+@click.option("--host", metavar="ADDRESS", default="127.0.0.1", help="Where to listen; elsewhere a key is needed.")
+@click.option(
+    "--key-file",
+    metavar="FILE",
+    help="The key that requests must send, as the first line of a file; else what LIKELY_KEY in the environment says.",
+)
 @click.option("--largest", type=click.IntRange(1, 4096), default=16, metavar="MB", help="Largest request accepted.")
 @click.option(
     "--unpacked",
@@ -40,14 +48,25 @@ if TYPE_CHECKING:
 @loss_option
 @learning_options
 def serve(
-    source: str, how: Learning, port: int, largest: int, unpacked: int, seconds: float, folds: int | None, seed: int
+    source: str,
+    how: Learning,
+    port: int,
+    host: str,
+    key_file: str | None,
+    largest: int,
+    unpacked: int,
+    seconds: float,
+    folds: int | None,
+    seed: int,
 ) -> None:
     """Serve the page of a model at http://127.0.0.1:PORT/ and an API beside it, until interrupted.
 
     MODEL is a file of `likely fit`. With --target, DATA is analysed first, as by `likely look`. Other machines
-    cannot reach the server. /openapi.json describes the API; nothing from any request is kept.
+    cannot reach the server, unless --host names an address that they can; then every request must send a key. /docs and
+    /openapi.json describe the API, /metrics counts requests; nothing from any request is kept.
     """
     from likely import __version__
+    from likely.present.page.writing import with_api
     from likely.web.guard import Limits
     from likely.web.server import serve as run
 
@@ -58,8 +77,19 @@ def serve(
     def ready(address: str) -> None:
         terminal.write(f"Serving {address} (Ctrl+C to stop)")
 
-    run(model, page, port=port, limits=limits, version=__version__, ready=ready)
+    run(model, with_api(page), port, limits, __version__, ready, host, _read_key(key_file))
     terminal.say("The server has stopped.")
+
+
+def _read_key(path: str | None) -> str | None:
+    """The key of a file, or of the environment; never of the command line, which every user of a machine can read."""
+    if path is None:
+        return os.environ.get("LIKELY_KEY") or None
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.readline(4096).strip()
+    except OSError as error:
+        raise InputError(f"Cannot read the key in {shown(path)}: {error.strerror}.") from None
 
 
 def _load(source: str, how: Learning) -> tuple[Model, str]:

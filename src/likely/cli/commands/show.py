@@ -239,6 +239,30 @@ def export(
             terminal.say(COMPLETE_ROWS if to == "pmml" else UNKNOWN_CELLS)
 
 
+@command(short_help="A model card: what a model is, how good, for whom, and its limits.")
+@click.argument("model")
+@out_option("FILE", "Output file: HTML where it ends in .html, else Markdown; by default the terminal.", "export")
+@json_option
+def card(model: str, out: str | None, as_json: bool) -> None:
+    """Show the card of MODEL: what it predicts and from what, how good it was on held-out rows, by subgroup as well,
+    what drives it, what it knows of each attribute, where it comes from, and its limits.
+
+    What only people know, such as what it is for, is left to be filled in.
+    """
+    from likely.apply.fitting import load_model
+    from likely.machinery.words import clean
+    from likely.present.card import card as write_card
+    from likely.present.document import to_json
+    from likely.present.report.card import present_card
+
+    loaded = load_model(model)
+    if out is not None:
+        terminal.say(f"{clean(out)}: {len(write_card(loaded, out)):,} characters.")
+        return
+    page = present_card(loaded)
+    terminal.answer(as_json, lambda: to_json(page), lambda: page)
+
+
 # likely completion: what a shell needs to complete commands, options and names of files.
 
 SHELLS = ("bash", "zsh", "fish")

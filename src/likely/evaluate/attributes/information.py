@@ -13,7 +13,7 @@ from likely.errors import SettingError, shown
 from likely.machinery.arrays import Floats, distinct
 from likely.machinery.distributions import chi_square_tail
 from likely.models.contracts import Model
-from likely.models.importance import IMPOSSIBLE
+from likely.models.heldout.importance import IMPOSSIBLE
 from likely.models.shapes import TreeSum, sum_of
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers

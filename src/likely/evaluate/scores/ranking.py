@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.errors import ColumnError, nearest, shown
 from likely.evaluate.scores.intervals import NORMAL, Measure, wilson
 from likely.evaluate.scores.scores import HeldOutRows, probabilities
 from likely.machinery.arrays import distinct, quantile
+from likely.sums.summary import Summary
 from likely.sums.tallies import equal_weight_bins
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ from likely.models.shapes import temper
 
 # How well rows are ranked by the probability of one class: ROC, precision and recall, lift. Knows arrays only.
 
+MOST_RANKED = 100
+"""Classes up to which each is ranked against all others."""
 MOST_POINTS = 200
 """Of a curve, as it is kept; areas are those of all of them."""
 TENTHS = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -82,6 +86,14 @@ class Ranking:
     roc: Roc
     precision_recall: PrecisionRecall
     lift: Lift
+
+
+def positive_class(asked: str | None, total: Summary) -> str:
+    """The class that is looked for: as asked, else the rarest that has rows, of equals the last."""
+    if asked is not None and asked not in total.classes:
+        raise ColumnError(f"There is no class {shown(asked)}. {nearest(asked, total.classes)}")
+    weights = total.total.floats()
+    return asked or total.classes[len(weights) - 1 - int(np.argmin(weights[::-1]))]
 
 
 def rankings(found: HeldOutRows) -> dict[str, Ranking]:
@@ -271,13 +283,13 @@ def _error_by_chance(
     return float(quantile(np.abs(gaps).sum(axis=0) / total.sum(), 0.975))
 
 
-def calibrations(found: HeldOutRows, positive: str) -> tuple[Reliability, ...]:
+def calibrations(found: HeldOutRows, positive: str, each: bool = True) -> tuple[Reliability, ...]:
     """The curve that matters first: of the class asked about, if there are two; else of the class that was named.
 
-    Then that of each class, where there are more than two.
+    Then, of `each`, that of each class, where there are more than two.
     """
     matrix, here = found.matrix, np.arange(len(found.truth))
-    wanted = (found.classes.index(positive),) if len(found.classes) == 2 else range(len(found.classes))
+    wanted = (found.classes.index(positive),) if len(found.classes) == 2 else range(len(found.classes) if each else 0)
     bins = min(max(len(here) // ROWS_A_BIN, 2), BINS)
     by_class = [reliability(matrix[:, k], found.truth == k, found.weight, found.classes[k], bins) for k in wanted]
     if len(found.classes) == 2:  # that of the other class is its mirror image

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib import import_module
 from typing import Literal, TypeAlias, overload
 
 from likely.errors import SettingError, nearest, shown
 from likely.models.contracts import Model, setting_of
 from likely.portable.describe import Portable, portable
+from likely.portable.origin import describe_origin, origin_lines
 from likely.portable.writing import text_of
 from likely.sums import state
 
@@ -96,7 +98,7 @@ def export(
 
 
 def _written(model: Model, to: str, dialect: str | None, table: str | None, keep: Sequence[str]) -> str | bytes:
-    form = portable(model)
+    form = replace(portable(model), origin=describe_origin(model))
     if form.target is None and to not in OF_DENSITIES:
         raise SettingError(
             "This model is a density: it has no classes to name. Export it to python or json, or fit it with a target."
@@ -104,7 +106,7 @@ def _written(model: Model, to: str, dialect: str | None, table: str | None, keep
     if to == "sql":
         from likely.portable.languages.sql import to_sql
 
-        return to_sql(form, "rows" if table is None else table, dialect, keep)
+        return origin_lines(form, "--") + to_sql(form, "rows" if table is None else table, dialect, keep)
     writer = WRITERS[to]
     if isinstance(writer, str):
         module, _, function = writer.partition(".")

@@ -13,6 +13,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 from likely.portable.describe import Portable
+from likely.portable.origin import origin_lines
 from likely.portable.writing import text_of
 
 SCRIPTS = Path(__file__).parent / "script"
@@ -28,7 +29,7 @@ _HEAD = """// A model that {learner} learned{of}: posterior(row) and predict(row
 //
 //   import {{ predict }} from "./this-file.mjs";
 //   predict({{ attribute: "value" }});
-
+{origin}
 """
 _TAIL = """
 const FORM = revived(JSON.parse({text}));
@@ -61,7 +62,8 @@ def to_javascript(portable: Portable) -> str:
     """The module."""
     of = "" if portable.target is None else f" to predict {ascii(portable.target)[1:-1]}"
     text = json.dumps(text_of(portable))  # a text of JSON is one of JavaScript
-    return _HEAD.format(learner=portable.learner, of=of) + join_scripts(scoring_scripts()) + _TAIL.format(text=text)
+    head = _HEAD.format(learner=portable.learner, of=of, origin=origin_lines(portable, "//"))
+    return head + join_scripts(scoring_scripts()) + _TAIL.format(text=text)
 
 
 @cache

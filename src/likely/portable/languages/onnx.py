@@ -343,7 +343,7 @@ class _Written:
             {
                 "classes": json.dumps(self.form.classes),
                 "target": self.form.target or "",
-                "learner": self.form.learner,
+                **{"learner": self.form.learner, **self.form.origin},
                 **({} if self.form.references is None else {"unknown cells": UNKNOWN_CELLS}),
             }
         )

@@ -491,7 +491,10 @@ def to_pmml(portable: Portable) -> str:
     found = flatten(portable, "PMML")
     root = xml.Element("PMML", xmlns=NAMESPACE, version="4.4")
     told = {} if portable.references is None else {"description": COMPLETE_ROWS}
-    add(add(root, "Header", **told), "Application", name="likely")
+    header = add(root, "Header", **told)
+    for name, words in portable.origin.items():
+        add(header, "Extension", name=name, value=words)
+    add(header, "Application", name="likely")
     if is_naive_bayes(portable, found):
         add_naive_bayes(root, portable, found)
         xml.indent(root)

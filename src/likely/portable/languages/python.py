@@ -10,6 +10,7 @@ import re
 
 from likely.portable import completion, joint_terms, logs, reading, scoring
 from likely.portable.describe import Portable
+from likely.portable.origin import origin_lines
 from likely.portable.writing import text_of
 
 _OURS = re.compile(r"^from likely\.[^\n]*\n", re.MULTILINE)
@@ -22,6 +23,7 @@ A row is a dict of values; what it does not have is missing. Written by likely; 
     python THIS_FILE.py \'{{"attribute": "value"}}\'
 """
 
+{origin}
 from __future__ import annotations
 
 
@@ -63,7 +65,8 @@ if __name__ == "__main__":
 def to_python(portable: Portable) -> str:
     """The file."""
     of = "" if portable.target is None else f" to predict {ascii(portable.target)[1:-1]}"
-    parts = [_HEAD.format(learner=portable.learner, of=of.replace("\\", "\\\\").replace('"', "'"))]
+    named = of.replace("\\", "\\\\").replace('"', "'")
+    parts = [_HEAD.format(learner=portable.learner, of=named, origin=origin_lines(portable, "#"))]
     for room in (logs, reading, joint_terms, completion, scoring):
         parts.append(_apart(_own(inspect.getsource(room)), room.__name__.rpartition(".")[2]))
     parts.append("\n_chances_of = posterior\n")

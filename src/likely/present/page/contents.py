@@ -22,6 +22,7 @@ from likely.models.contracts import Model
 from likely.models.default import is_unasked
 from likely.models.registry import spoken_name
 from likely.models.settings import changed_settings
+from likely.portable.origin import describe_origin, judgement_sentence
 from likely.present.charts.bars import heat_map, rung, scale
 from likely.present.charts.drawing import class_colours, colour, frequent_first, ticks
 from likely.present.charts.planes import MOST_NODES, draw_graph, graph, landscape, regions
@@ -39,6 +40,7 @@ from likely.present.page.trusting import (
     present_subgroups,
 )
 from likely.present.report import look as tables
+from likely.present.report.card import judgement_tables
 from likely.present.report.look import size
 from likely.present.report.model import BOTH, exhibit_table, grid_bits, learner_settings, term_tables
 
@@ -259,7 +261,7 @@ def dealing_words(dealing: Dealing) -> str:
 def model_facts(model: Model, version: str) -> tuple[tuple[str, str], ...]:
     """What a model was made by."""
     return (
-        ("rows", number(model.summary.rows)),
+        *((name, words) for name, words in describe_origin(model).items() if name != "written by"),
         ("learner", learner_settings(model.learner)),
         ("likely", version or "not told"),
     )
@@ -576,6 +578,7 @@ def model_contents(model: Model, command: str = "", version: str = "", refused: 
     classes = _classes(weights)
     keys = {n: c.document.key for n, c in zip(order, cards, strict=False) if not c.quiet}
     sections = [
+        Document("How good it is", (judgement_sentence(model), *judgement_tables(model)), "judgement", "Result"),
         Document("Classes", (classes,), "classes", "Classes"),
         present_whatif(model, refused),
         present_attributes(cards, model.classes),

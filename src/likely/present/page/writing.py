@@ -35,8 +35,8 @@ from likely.portable.languages.javascript import join_scripts, read_scripts, sco
 from likely.portable.writing import form_of, plain
 from likely.present.charts.drawing import STYLE, class_colours, frequent_first
 from likely.present.document import Document
-from likely.present.page.contents import fit_options, look_contents, model_contents, without_folder
-from likely.present.page.trusting import ranking_figures, subgroup_figures
+from likely.present.page.contents import claim, fit_options, look_contents, model_contents, without_folder
+from likely.present.page.trusting import list_of, ranking_figures, subgroup_figures
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.table.labels import date_label, number_label
@@ -74,9 +74,26 @@ def page(
 def page_of_model(
     model: Model, *, command: str = "", version: str = "", data: str = "", connect: str = "'none'"
 ) -> str:
-    """A model as HTML, without the scores that only rows could tell."""
+    """A model as HTML, with the scores that its file keeps."""
     scored, refused = _score_in_page(model)
     return _render(model_contents(model, command, version, refused), model, scored, command, data, connect)
+
+
+def with_api(page: str) -> str:
+    """The page of a server, with the way to what programs can ask."""
+    link = '<p class="note">For programs: <a href="/docs">what to ask this server</a>, '
+    return page.replace("</main>", f'{link}<a href="/openapi.json">openapi.json</a>.</p>\n</main>', 1)
+
+
+def page_of_document(document: Document, version: str = "") -> str:
+    """Tables and sentences as HTML: a section for each, nothing to play with."""
+    title, _, lead = document.headline.partition("\n")
+    parts = [Document(t.title, (replace(t, title="", label=t.title),)) for t in document.tables]
+    sections = (
+        replace(own, key=f"part{k}", name=own.headline.partition(":")[0].partition(" on ")[0])
+        for k, own in enumerate([*parts, Document("Notes", list_of(document.remarks))])
+    )
+    return _render(Document(title, (f"likely {version}", claim(lead), *sections)), None, "", "", "", "'none'")
 
 
 def _score_in_page(model: Model | None) -> tuple[str, str]:

@@ -20,6 +20,7 @@ from likely.models.factors.normal import root_of
 from likely.models.fractions import Quotient
 from likely.models.settings import changed_settings
 from likely.models.shapes import BinTable, Density, Exhibit, LevelTable, Plane, graph_of
+from likely.portable.origin import judgement_sentence
 from likely.present.document import Document, Table, bar_cell, numbers_from
 from likely.present.effects import (
     Effect,
@@ -38,6 +39,7 @@ from likely.sums.columns.numbers import Numbers
 from likely.sums.words.counting import Words
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE
 from likely.table.labels import date_within
+from likely.table.schema import Column
 
 # Tables of words for a model that is a sum of terms: terms by strength, curves of attributes, grids of pairs.
 
@@ -218,18 +220,7 @@ def present_model(model: Model, fractions: bool = False, everything: bool = Fals
         if column.role != "attribute":
             rows.append((clean(column.name, 40), column.kind, column.role, clean(column.why, 70)))
             continue
-        statistic = summary.columns[column.name]
-        if isinstance(statistic, Counts):
-            about = plural(len(model.levels(column.name)), "level")
-        elif isinstance(statistic, Words):
-            about = f"{plural(len(statistic.tally().vocabulary) - 1, 'different word')}"
-        else:
-            values, _ = statistic.tally()
-            tell = _moment_of(statistic) if column.kind == "date" else number
-            about = f"{tell(values[0])} to {tell(values[-1])}" if len(values) else "no values"
-            about = f"about {about}" if len(values) and column.kind == "date" and statistic.level else about
-            about = f"{about} {column.unit}" if column.unit else about
-        rows.append((clean(column.name, 40), column.kind, "attribute", about))
+        rows.append((clean(column.name, 40), column.kind, "attribute", tell_values(model, column)))
     columns = Table("Columns", ("column", "kind", "role", "about"), tuple(rows))
     name = clean(target.name) if target else "a density"
     # Words are many: `likely show MODEL COLUMN` has them.
@@ -246,10 +237,25 @@ def present_model(model: Model, fractions: bool = False, everything: bool = Fals
             *term_tables(model, everything),
             *(exhibit_table(e, fractions) for e in exhibits),
             *remarks,
+            judgement_sentence(model),
             *model.notes,
             *((BOTH,) if has_evidence(model) and model.importance and model.importance.together else ()),
         ),
     )
+
+
+def tell_values(model: Model, column: Column) -> str:
+    """Which values of an attribute the model knows."""
+    statistic = model.summary.columns[column.name]
+    if isinstance(statistic, Counts):
+        return plural(len(model.levels(column.name)), "level")
+    if isinstance(statistic, Words):
+        return plural(len(statistic.tally().vocabulary) - 1, "different word")
+    values, _ = statistic.tally()
+    tell = _moment_of(statistic) if column.kind == "date" else number
+    about = f"{tell(values[0])} to {tell(values[-1])}" if len(values) else "no values"
+    about = f"about {about}" if len(values) and column.kind == "date" and statistic.level else about
+    return f"{about} {column.unit}" if column.unit else about
 
 
 def exhibit_table(exhibit: Exhibit, fractions: bool = False) -> Table:
@@ -423,7 +429,7 @@ def present_tables(model: Model, found: Sequence[AnyTable], fractions: bool, who
         blocks = [factor for factor in model.factors if len(factor.names) > 1]
         tables += [exhibit_table(e) for factor in blocks for e in factor.exhibits(model.classes)]
         tables += [exhibit_table(e) for e in model.cell_tables()]
-        remarks += _graph(model)
+        remarks += [*_graph(model), judgement_sentence(model)]
     target = clean(model.schema.target.name) if model.schema.target is not None else "a density"
     return Document(f"{target}: {plural(len(found), 'table')}", (*tables, *remarks))
 

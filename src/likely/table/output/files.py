@@ -235,7 +235,7 @@ def kind_of(start: bytes) -> str:
         return "a page of likely" if PAGE in start else "a page of another program"
     if low.startswith((b"<?xml", b"<pmml")):
         return "an SVG picture" if b"<svg" in low else "an export to PMML" if b"<pmml" in low else "XML"
-    if low.startswith((b"with likely_", b'with "likely_', b"with `likely_", b"with [likely_")):
+    if low.startswith((b"-- a model that ", b"with likely_", b'with "likely_', b"with `likely_", b"with [likely_")):
         return "an export to SQL"
     if start.startswith(b"#!"):
         return "a script"

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from likely.machinery.arrays import Floats
 from likely.models.contracts import Model
+from likely.models.judgement import Importance
 from likely.models.shapes import PairTable
 from likely.models.shapes.folding import fold_lines
 from likely.models.shapes.lines import Line
-from likely.sums.contracts import State
-from likely.sums.state import read_finite, read_wholes, require
 from likely.table.batch import Batch
 
 IMPOSSIBLE = 52 * math.log(2)
@@ -22,35 +19,6 @@ IMPOSSIBLE = 52 * math.log(2)
 MOST_PAIRS = 20
 MOST_ROWS, MOST_ASKED = 2_000, 200
 """Rows whose evidence is folded at most; and where a term is asked about subsets of its attributes."""
-
-
-@dataclass(frozen=True)
-class Importance:
-    """How far attributes move the answers, in nats, the mean over rows; of two classes, or the two that move most."""
-
-    each: Mapping[str, float]
-    """All that an attribute says: by itself, and its share of what several say. By name, in the order of the schema."""
-    together: Mapping[tuple[str, str], float]
-    """What two attributes share of what they, and perhaps others, say together; those that share most."""
-
-    def state(self) -> State:
-        """As a file holds it."""
-        places = {name: k for k, name in enumerate(self.each)}
-        return {
-            "each": np.array([*self.each.values()]),
-            "pairs": np.array([[places[n] for n in pair] for pair in self.together], np.int64).reshape(-1, 2),
-            "together": np.array([*self.together.values()]),
-        }
-
-    @classmethod
-    def from_state(cls, found: State, names: Sequence[str]) -> Importance:
-        """As a file holds it; what cannot be is refused."""
-        each = read_finite(found["each"], (len(names),), "importances", least=0.0).tolist()
-        pairs = read_wholes(found["pairs"], 2, "pairs of attributes")
-        require(pairs.shape[1] == 2 and ((pairs >= 0) & (pairs < len(names))).all(), "pairs are of attributes")
-        together = read_finite(found["together"], (len(pairs),), "what pairs share", least=0.0).tolist()
-        told = [(names[a], names[b]) for a, b in pairs.tolist()]
-        return cls(dict(zip(names, each, strict=True)), dict(zip(told, together, strict=True)))
 
 
 def measure_importance(model: Model, batch: Batch, weight: Floats) -> Importance | None:

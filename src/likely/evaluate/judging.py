@@ -1,0 +1,97 @@
+"""How good a model is that was just made, by its answers to rows that were held out meanwhile: no row is swept again.
+
+`fit` of the front door is that of apply/fitting.py, with models that are judged when they are saved or asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
+from importlib.metadata import PackageNotFoundError, version
+from typing import ParamSpec
+
+from likely.apply import fitting
+from likely.models.contracts import Model
+from likely.models.judgement import Judgement, Measure, Origin
+
+Given = ParamSpec("Given")
+OWN = "learner"
+
+
+def judge(model: Model) -> Judgement | None:
+    """How a model answered the rows that were held out while it was made; None where none were.
+
+    >>> import likely
+    >>> table = {"x": [float(k % 10) for k in range(200)], "y": ["a" if k % 10 < 5 else "b" for k in range(200)]}
+    >>> judge(likely.fit(table, "y")).accuracy.value
+    1.0
+    """
+    from likely.evaluate.crossval.validate import Validation, with_answers
+    from likely.evaluate.scores.ranking import MOST_RANKED, calibrations, positive_class, ranking
+
+    answers = model.held_out_answers
+    if answers is None or not len(answers.truth):
+        return None
+    found = with_answers(Validation(model.summary, {}, {}, []), OWN, replace(answers, beside={}), None)
+    bounds, scorer, rows = found.bounds(OWN), found.scorers[OWN], found.gathered[OWN]
+    guessing, of, few = scorer.always_guessing(), positive_class(None, model.summary), len(found.classes) <= MOST_RANKED
+    curve = calibrations(rows, of, each=False)[0] if few else None
+    hit = rows.truth == found.classes.index(of)
+    ranked = few and 0 < rows.weight[hit].sum() < rows.weight.sum()
+    ranks = ranking(rows.log_odds[:, found.classes.index(of)], hit, rows.weight, of) if ranked else None
+    assert guessing.always is not None
+    return Judgement(
+        version=installed_version(),
+        rows=scorer.read().rows,
+        learned=answers.learned,
+        parts=answers.folds,
+        accuracy=bounds.accuracy,
+        log_loss=bounds.log_loss,
+        brier=bounds.brier,
+        guess=found.classes[guessing.always],
+        guessing=guessing.read().accuracy,
+        of=of,
+        auc=Measure(None) if ranks is None else ranks.roc.auc,
+        calibration_of=None if curve is None else curve.of,
+        calibration_error=None if curve is None else curve.error,
+        calibration=tuple(
+            (b.probability, b.share.value or 0.0, b.share.low or 0.0, b.share.high or 0.0, b.weight)
+            for b in (() if curve is None else curve.bins)
+        ),
+        roc=() if ranks is None else ranks.roc.points,
+        gain=() if ranks is None else tuple((row.share, row.found) for row in ranks.lift.rows),
+        subgroups=found.by_subgroup(OWN, of),
+    )
+
+
+def installed_version() -> str:
+    """The version of likely; empty where it runs from sources that nobody installed."""
+    try:
+        return version("likely")
+    except PackageNotFoundError:
+        return ""
+
+
+def with_judge(model: Model) -> Model:
+    """The model, which is judged when it is saved, or when its judgement is asked for."""
+    return model if model.held_out_answers is None else replace(model, judge=judge)
+
+
+def keep_judge(make: Callable[Given, Model]) -> Callable[Given, Model]:
+    """The same way to make a model, with the judge beside it."""
+
+    @wraps(make)
+    def made(*given: Given.args, **named: Given.kwargs) -> Model:
+        return with_judge(make(*given, **named))
+
+    return made
+
+
+def sign(model: Model, origin: Origin) -> Model:
+    """The model with what its judgement is from; where there is no judgement, the model as it is."""
+    found = model.judgement
+    return model if found is None else replace(model, judged=replace(found, origin=origin))
+
+
+fit = keep_judge(fitting.fit)
