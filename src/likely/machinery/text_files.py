@@ -1,9 +1,11 @@
-"""Pages of TOML, names of files made of any text, and small tables as HTML."""
+"""Pages of TOML, names of files made of any text, paths without their folders, and small tables as HTML."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
@@ -140,3 +142,27 @@ def html_table(
         f'<div class="likely"><p><strong>{escape_text(title, 200)}</strong></p><table><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table>{''.join(f'<p>{escape_text(r, 300)}</p>' for r in below)}</div>"
     )
+
+
+# Paths, as they may be shown to others.
+
+_FOLDERS = re.compile(r"^(--?[\w-]+=)?(?:~?/|[A-Za-z]:[\\/]).*[\\/](?=[^\\/])")
+
+
+def without_folder(word: str) -> str:
+    """A path of this machine as the name of its file; other words as they are. A page is mailed, and folders are
+    nobody's business.
+
+    >>> without_folder("/data/ann/my data.csv"), without_folder("--out=/out/y.html"), without_folder("s3://b/a.csv")
+    ('my data.csv', '--out=y.html', 's3://b/a.csv')
+    """
+    return _FOLDERS.sub(r"\1", word)
+
+
+def without_folders(command: str) -> str:
+    """A command with the names of files alone.
+
+    >>> without_folders("likely look '/data/ann/my data.csv' y --out /out/y.html")
+    "likely look 'my data.csv' y --out y.html"
+    """
+    return shlex.join(map(without_folder, shlex.split(command)))

@@ -220,7 +220,8 @@ def value_chart(
         frame = ChartFrame(across, ChartAxis(0.0, 1.0, ""), LEFT, 22, WIDE, SPREAD_HIGH)
         below, tall = _spread(frame, spread, drawn, classes, hues)
         return svg(440, frame.bottom + 26 + tall, f"{name}: how its values are spread", below, "values-chart")
-    drawn = [1] if two else _loudest(bits, spread.shares)
+    coloured = np.array([hue != "other" for hue in hues])
+    drawn = [1] if two else _loudest(bits, spread.shares * coloured)
     shown = [0, 1] if two else drawn
     finite = bits[:, drawn][np.isfinite(bits[:, drawn])]
     finite = np.clip(finite, -MOST_BITS, MOST_BITS)

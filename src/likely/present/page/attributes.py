@@ -127,7 +127,8 @@ def make_cards(model: Model, order: Sequence[str], told: Mapping[str, AttributeB
     logs = value_logs(model, {name: [_as_cell(model, name, v) for v in some] for name, some in asked.items()})
     many = len(known) > MANY_CARDS
     most = [FEW_LEVELS if many or k >= OPEN_CARDS else MOST_LEVELS for k in range(len(known))]
-    scale = _longest(model, [logs[name][:m] for name, m in zip(known, most, strict=True) if _has_levels(model, name)])
+    nominal = [k for k, name in enumerate(known) if isinstance(model.summary.columns[name], Counts)]
+    scale = _longest(model, [logs[known[k]][: most[k]] for k in nominal])
     cards = [
         _card(model, name, f"a{k}", told.get(name), most[k], asked[name], logs[name], len(known) > FEW_CARDS, scale)
         for k, name in enumerate(known)
@@ -135,10 +136,6 @@ def make_cards(model: Model, order: Sequence[str], told: Mapping[str, AttributeB
     if sum(card.faint and not card.quiet for card in cards) < FEW_FAINT:  # a fold for one or two is none
         cards = [replace(card, faint=False) for card in cards]
     return tuple(cards)
-
-
-def _has_levels(model: Model, name: str) -> bool:
-    return isinstance(model.summary.columns[name], Counts)
 
 
 def _longest(model: Model, logs: Sequence[Floats]) -> float:
@@ -214,7 +211,7 @@ def _card(
     line = " · ".join(escape(tie(fact)) for fact in (model.schema[name].kind, *facts, missing) if fact)
     if told is not None:
         moves = "" if told["importance"] is None else f"<strong>{told['importance']:.2f} bits</strong> · "
-        line = f"{moves}alone {percent(told['share'])} of the uncertainty · {line}"
+        line = f"{moves}alone {tie(percent(told['share']))} of the uncertainty · {line}"
     markup = f'<span class="card-name">{escape(clean(name, 60))}</span>{drawn}<span class="card-about">{line}</span>'
     notes = (Styled(about, "note"),) if about else ()
     return Card(Document(Styled(clean(name, 60), markup=markup), (*notes, *parts), key), quiet, silent, faint)

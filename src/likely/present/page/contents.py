@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -16,13 +14,13 @@ from likely.errors import SettingError, shown
 from likely.evaluate.attributes.plane import places
 from likely.evaluate.crossval.dealing import Dealing
 from likely.evaluate.look import Look
-from likely.machinery.text_files import toml_value
+from likely.machinery.text_files import toml_value, without_folders
 from likely.machinery.words import clean, interval, number, percent, plural, tie, weighed_rows
 from likely.models.contracts import Model
 from likely.models.default import is_unasked
 from likely.models.registry import spoken_name
 from likely.models.settings import changed_settings
-from likely.portable.origin import describe_origin, judgement_sentence
+from likely.portable.origin import describe_origin, held_out_sentence, judgement_sentence
 from likely.present.charts.bars import heat_map, rung, scale
 from likely.present.charts.drawing import class_colours, colour, frequent_first, ticks
 from likely.present.charts.planes import MOST_NODES, draw_graph, graph, landscape, regions
@@ -139,14 +137,10 @@ def ladder(record: Look) -> tuple[Table, ...]:
 
 def design_sentence(record: Look) -> str:
     """How rows were held out."""
-    dealing, judged = record.dealing, number(round(record.scores.rows))
-    if dealing.dealt == "content":
-        kept = "all " if round(record.scores.rows) >= record.rows else f"{judged} of "
-        return (
-            f"Judged on {kept}{plural(record.rows, 'row')}, each answered by a model that had not seen it: rows are "
-            "dealt by a hash of their content, so that equal rows are held out together."
-        )
-    return f"Judged on {plural(round(record.scores.rows), 'row')}: {dealing_words(dealing)}."
+    judged = None if record.model is None or record.dealing.dealt != "content" else record.model.judgement
+    if judged is not None:
+        return held_out_sentence(judged)
+    return f"Judged on {plural(round(record.scores.rows), 'row')}: {dealing_words(record.dealing)}."
 
 
 def _learner_words(record: Look) -> str:
@@ -207,6 +201,7 @@ def facts(record: Look, version: str) -> tuple[tuple[str, str], ...]:
     return (
         ("data", f"{clean(record.source, 120)}: {plural(record.rows, 'row')}{left}"),
         ("learner", clean(learner_settings(record.model.learner) if record.model is not None else record.learner, 300)),
+        *(() if record.model is None else (("digest of the data", f"sha256 {record.model.digest}"),)),
         ("judged by", dealing_words(record.dealing)),
         ("likely", version or "not told"),
         ("page made", today()),
@@ -216,28 +211,6 @@ def facts(record: Look, version: str) -> tuple[tuple[str, str], ...]:
 def today() -> str:
     """The day, as a page says when it was made."""
     return date.today().isoformat()
-
-
-_FOLDERS = re.compile(r"^(--?[\w-]+=)?(?:~?/|[A-Za-z]:[\\/]).*[\\/](?=[^\\/])")
-
-
-def without_folder(word: str) -> str:
-    """A path of this machine as the name of its file; other words as they are. A page is mailed, and folders are
-    nobody's business.
-
-    >>> without_folder("/home/ann/my data.csv"), without_folder("--out=/tmp/y.html"), without_folder("s3://b/a.csv")
-    ('my data.csv', '--out=y.html', 's3://b/a.csv')
-    """
-    return _FOLDERS.sub(r"\1", word)
-
-
-def without_folders(command: str) -> str:
-    """A command with the names of files alone.
-
-    >>> without_folders("likely look '/home/ann/my data.csv' y --out /tmp/y.html")
-    "likely look 'my data.csv' y --out y.html"
-    """
-    return shlex.join(map(without_folder, shlex.split(command)))
 
 
 def dealing_words(dealing: Dealing) -> str:

@@ -25,6 +25,7 @@ from likely.evaluate.attributes.information import attributes
 from likely.evaluate.look import Look
 from likely.machinery.arrays import Floats
 from likely.machinery.native.caching import read_cached, write_cached
+from likely.machinery.text_files import without_folder
 from likely.machinery.words import Figure, tie
 from likely.models.contracts import Model, has_trait, setting_of
 from likely.models.learning import learn_without_rows
@@ -35,7 +36,7 @@ from likely.portable.languages.javascript import join_scripts, read_scripts, sco
 from likely.portable.writing import form_of, plain
 from likely.present.charts.drawing import STYLE, class_colours, frequent_first
 from likely.present.document import Document
-from likely.present.page.contents import claim, fit_options, look_contents, model_contents, without_folder
+from likely.present.page.contents import claim, fit_options, look_contents, model_contents
 from likely.present.page.trusting import list_of, ranking_figures, subgroup_figures
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
@@ -251,7 +252,7 @@ def whatif(model: Model) -> str:
     if len(model.classes) > MOST_CLASSES:
         raise SettingError(f"There are {len(model.classes):,} classes, too many to play with (at most {MOST_CLASSES}).")
     name, text = type(model.learner).__name__, ""
-    name = "The model" if name == "Auto" else name
+    name, it = ("The model", "the model") if name == "Auto" else (name, name)
     if is_portable(model):
         words = sum(f.scores.weights.size for c in model.schema.attributes for f, _ in model.word_speakers(c.name))
         if words > MOST_WEIGHTS:
@@ -262,7 +263,7 @@ def whatif(model: Model) -> str:
     why = f"takes {len(text) / 1e6:.1f} MB" if text else "asks more than a page can hold"
     other = None if has_trait(model.learner, "independent") else _naive_bayes(model)
     if other is not None:
-        note = f"{name} {why}, so this is naive Bayes, learned from the same rows. Its answers are not those of {name}."
+        note = f"{name} {why}, so this is naive Bayes, learned from the same rows. Its answers are not those of {it}."
         held = _whatif_json(other, note)
         if len(held) <= LARGEST:
             return held

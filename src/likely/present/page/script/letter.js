@@ -37,7 +37,7 @@ export function printLetter(state, target) {
   const judged = byId("answer") ? [make("h2", {}, "How good the model is"), make("p", {}, `${wordsAt("h1")}. ${wordsAt(".ladder-box figcaption")}`)] : [];
   if (lines.length) judged.push(make("p", {}, "Of the groups that this row is in:"), make("table", {}, make("thead", {}, make("tr", {}, make("td"), ...heads)), make("tbody", {}, ...lines)));
   byId("main").append(make("article", { id: "w-letter", class: "w", "aria-label": "Letter" },
-    make("p", { class: "eyebrow" }, wordsAt(".eyebrow")),
+    make("p", { class: "eyebrow" }, wordsAt(".eyebrow")), make("p", { class: "note" }, wordsAt("#w-note")),
     make("h2", {}, `Which ${cut(target, 40)} does this row have?`),
     make("p", { class: "w-given" }, ...shown), make("p", { class: "note" }, rest.length ? `${rest.join("; ")}.` : ""),
     make("h2", {}, `Answer: ${wordsAt("#w-action")}`),
@@ -52,8 +52,11 @@ export function printLetter(state, target) {
 if (typeof document !== "undefined") addEventListener("afterprint", () => delete document.documentElement.dataset.letter);
 
 // The card: the answer, the strongest reasons as bars, and where the page is that tells more.
-export function drawCard({ target, name, chance, against, lines, left, link, colours }) {
+function drawCard({ target, name, chance, against, rows, link, colours }) {
   const { wide, left: at, bar, mid } = CARD;
+  const lines = rows.slice(0, CARD_LINES);
+  const rest = rows.slice(CARD_LINES).reduce((sum, { ratio }) => sum + ratio, 0);
+  const left = rows.length > CARD_LINES ? `${rows.length - CARD_LINES} others together: ${bits(rest)}` : "";
   const high = 168 + 26 * (lines.length + (left ? 1 : 0));
   const svg = draw("svg", { viewBox: `0 0 ${wide} ${high}`, width: wide, height: high, class: "chart w-card", role: "img", "aria-label": `${target} of one row: ${name}, ${percent(chance)}` });
   const text = (x, y, told, kind = "", anchor = "start") => draw("text", { x, y, class: kind, "text-anchor": anchor }, told);
@@ -72,11 +75,10 @@ export function drawCard({ target, name, chance, against, lines, left, link, col
 }
 
 // Saved as it would be seen on the page, which it is on for that moment alone.
-export async function saveCard(card, kind) {
+export async function saveCard(told, kind) {
+  const card = drawCard(told);
   const box = make("div", { class: "w-hidden", "aria-hidden": "true" }, card);
   document.body.append(box);
   await save(card, kind);
   box.remove();
 }
-
-export const strongest = (rows) => rows.slice(0, CARD_LINES);

@@ -4,7 +4,7 @@ import { unknownIn } from "./completion.js";
 import { Controls } from "./controls.js";
 import { bits, byId, cut, figure, make, marked, percent, SLICE, unpacked } from "./elements.js";
 import { changesOf, decided, dropBy, ledgerOf, logOdds, missingIn } from "./evidence.js";
-import { drawCard, printLetter, saveCard, strongest } from "./letter.js";
+import { printLetter, saveCard } from "./letter.js";
 import { savable } from "./saving.js";
 import { linesOf, nomogram } from "./nomogram.js";
 import { cellsOf, numberLabel } from "./reading.js";
@@ -274,12 +274,9 @@ class WhatIf {
     const turn = b !== null && this.chances[b] > this.chances[a] ? -1 : 1;
     if (turn < 0) [a, b] = [b, a];
     const rows = this.ranked.map((e) => ({ told: e.whole ? e.name : this.valued(e.name), ratio: turn * e.ratio }));
-    const lines = strongest(rows);
-    const rest = rows.slice(lines.length).reduce((sum, { ratio }) => sum + ratio, 0);
-    const left = rows.length > lines.length ? `${rows.length - lines.length} others together: ${bits(rest)}` : "";
     const address = location.href.split("#")[0];
     const link = `${location.protocol === "file:" ? address.split("/").at(-1) : address}#${hashOf(this.state)}`;
-    return drawCard({ target: this.page.target ?? "", name: classes[a], chance: this.chances[a], against: b === null ? "all others" : classes[b], lines, left, link, colours: [colours[a], b === null ? "other" : colours[b]] });
+    return { target: this.page.target ?? "", name: classes[a], chance: this.chances[a], against: b === null ? "all others" : classes[b], rows, link, colours: [colours[a], b === null ? "other" : colours[b]] };
   }
 
   // A line of the ledger that opens to what is inside.
