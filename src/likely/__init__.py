@@ -63,7 +63,7 @@ if TYPE_CHECKING:  # what type checkers see; at run time a name is imported when
     from likely.apply.explain.sureness import sureness as sureness, Sureness as Sureness
     from likely.apply.tables import tables as tables
     from likely.portable.languages.export import export as export
-    from likely.present.card import card as card
+    from likely.present.page.writing import card as card
     from likely.classroom.plotting import plot as plot
 
     # How good, and what changed
@@ -111,7 +111,7 @@ _NAMES = {
     "likely.apply.explain.sureness": "sureness Sureness",
     "likely.apply.tables": "tables",
     "likely.portable.languages.export": "export",
-    "likely.present.card": "card",
+    "likely.present.page.writing": "card",
     "likely.classroom.plotting": "plot",
     # How good, and what changed
     "likely.evaluate.look": "look",

@@ -16,7 +16,6 @@ import numpy as np
 from likely.errors import SettingError, shown
 from likely.machinery.arrays import Floats, Ints
 from likely.models.fractions import Quotient
-from likely.models.judgement import Judgement
 from likely.models.model import Answers
 from likely.models.posterior import Matrix, Posterior
 from likely.models.shapes import (
@@ -233,8 +232,6 @@ class Model(Answers):
     """How it did on rows that were held out while it was made."""
     held_out_answers: HeldOutAnswers | None = None
     """What was said of those rows, where it was made just now; a file does not keep it."""
-    judge: Callable[[Model], Judgement | None] | None = None
-    """Judges it by those answers; None: it has none, or a file says how it was judged."""
     skips_missing: bool | None = None
     """Whether a missing cell adds nothing; None: as the settings say."""
     distance_units: tuple[Mapping[str, float], bool] | None = None
@@ -276,10 +273,6 @@ class Model(Answers):
     def scored(self, batch: Batch) -> tuple[Matrix, dict[str, tuple[int, int]]]:
         """`log_joint`, and for each text column how many words there were and how many are not known."""
         return self.full_score.scored(batch)
-
-    @property
-    def judgement(self) -> Judgement | None:
-        return self.judged if self.judged is not None or self.judge is None else self.judge(self)
 
     @property
     def full_score(self) -> Score:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, overload
 from weakref import WeakKeyDictionary
@@ -71,6 +71,8 @@ class Answers(ABC):
     """How far attributes move the answers; None where that was not measured."""
     judged: Judgement | None = None
     """How it answered held-out rows, as its file says."""
+    judge: Callable[[Any], Judgement | None] | None = None
+    """Finds that out where the model was made just now; None: it cannot be known."""
     loss: Loss | None = None
     """What decisions cost, where that was said when the model was made. No probability depends on it."""
     state: State = field(default_factory=dict)
@@ -296,7 +298,7 @@ class Answers(ABC):
     @property
     def judgement(self) -> Judgement | None:
         """How it answered rows that nothing of it had seen; None where none were held out, or more was learned."""
-        return self.judged
+        return self.judged if self.judged is not None or self.judge is None else self.judge(self)
 
     @property
     def digest(self) -> str:

@@ -251,8 +251,8 @@ def card(model: str, out: str | None, as_json: bool) -> None:
     """
     from likely.apply.fitting import load_model
     from likely.machinery.words import clean
-    from likely.present.card import card as write_card
     from likely.present.document import to_json
+    from likely.present.page.writing import card as write_card
     from likely.present.report.card import present_card
 
     loaded = load_model(model)

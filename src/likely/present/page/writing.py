@@ -10,6 +10,7 @@ import base64
 import gzip
 import hashlib
 import json
+import os
 import re
 import sys
 from collections.abc import Mapping
@@ -22,6 +23,7 @@ import numpy as np
 
 from likely.errors import LikelyError, SettingError
 from likely.evaluate.attributes.information import attributes
+from likely.evaluate.judging import installed_version
 from likely.evaluate.look import Look
 from likely.machinery.arrays import Floats
 from likely.machinery.native.caching import read_cached, write_cached
@@ -35,9 +37,11 @@ from likely.portable.describe import Attribute, is_portable, portable
 from likely.portable.languages.javascript import join_scripts, read_scripts, scoring_scripts
 from likely.portable.writing import form_of, plain
 from likely.present.charts.drawing import STYLE, class_colours, frequent_first
-from likely.present.document import Document
+from likely.present.document import Document, to_markdown
 from likely.present.page.contents import claim, fit_options, look_contents, model_contents
 from likely.present.page.trusting import list_of, ranking_figures, subgroup_figures
+from likely.present.report.card import present_card
+from likely.sums import state
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.table.labels import date_label, number_label
@@ -84,6 +88,25 @@ def with_api(page: str) -> str:
     """The page of a server, with the way to what programs can ask."""
     link = '<p class="note">For programs: <a href="/docs">what to ask this server</a>, '
     return page.replace("</main>", f'{link}<a href="/openapi.json">openapi.json</a>.</p>\n</main>', 1)
+
+
+def card(model: Model, path: str | os.PathLike[str] | None = None) -> str:
+    """The card of a model: what it predicts and from what, how good it is and for whom, what drives it, and its limits.
+
+    What only people know, such as what it is for, is left to be filled in. The text is Markdown, or HTML where `path`
+    ends in .html; it is also written to `path`, where one is given.
+
+    >>> import likely
+    >>> model = likely.fit({"sky": ["sun", "rain"] * 4, "play": ["y", "n"] * 4}, "play")
+    >>> print(card(model).splitlines()[0])
+    # Model card: play
+    """
+    found = present_card(model)
+    html = path is not None and os.fspath(path).lower().endswith((".html", ".htm"))
+    text = page_of_document(found, installed_version()) if html else to_markdown(found)
+    if path is not None:
+        state.write(path, text.encode("utf-8", "replace"))
+    return text
 
 
 def page_of_document(document: Document, version: str = "") -> str:
