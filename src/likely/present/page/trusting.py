@@ -190,7 +190,7 @@ def present_reliability(record: Look) -> Document | None:
     if not curves or not curves[0].bins:
         return None
     words, table = reliability_sentence(curves[0]), tables.calibration_table(record)
-    parts = (words, reliability(curves[0]), table)
+    parts = (words, reliability(curves[0]), replace(table, style="narrow"))
     return Document("Can its probabilities be trusted?", parts, "reliability", "Calibration")
 
 

@@ -94,7 +94,9 @@ class Ranking {
     const { share, found, precision, lift, cost, threshold } = calledAt(this.own, k, this.alarm, this.miss);
     const of = `“${cut(this.own.of, 40)}”`;
     const right = precision === null ? "" : `; ${percent(precision)} of those called are ${of} (×${lift.toFixed(2)})`;
-    const words = share === 0 ? `Call nobody: reach none of ${of}.` : `Call the top ${percent(share)}, all with P ≥ ${Number((100 * threshold).toPrecision(2))}\u00a0%: reach ${percent(found)} of ${of}${right}.`;
+    const fine = threshold < 0.01 ? 1000 : 10; // rounded down, so that it holds of all
+    const least = Math.min(99.9, Math.floor(100 * threshold * fine) / fine);
+    const words = share === 0 ? `Call nobody: reach none of ${of}.` : `Call the top ${percent(share)}, all with P ≥ ${least}\u00a0%: reach ${percent(found)} of ${of}${right}.`;
     this.said.textContent = words;
     this.slider.setAttribute("aria-valuetext", words);
     this.costs.textContent = `That costs ${figure(cost)} a row. Calling nobody costs ${figure(calledAt(this.own, 0, this.alarm, this.miss).cost)}, calling everybody ${figure(calledAt(this.own, this.own.points.length - 1, this.alarm, this.miss).cost)}.`;
