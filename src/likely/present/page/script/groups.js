@@ -1,7 +1,8 @@
 // Scores by subgroup: the table of any attribute, in the place of the one that the page was made with. Knows figures of
 // the page and elements; no model.
 
-import { byId, cut, figuresOf, make } from "./elements.js";
+import { byId, cut, make } from "./elements.js";
+import { figuresOf } from "./figures.js";
 
 // `groups` are [attribute, lines of cells].
 function show(table, [name, lines]) {

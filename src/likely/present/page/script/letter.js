@@ -1,7 +1,8 @@
 // One row as a sheet to print and as a card to send: question, answer, reasons, and how good the model is. Knows elements,
 // figures of the page and what the what-if shows; no scores.
 
-import { bits, byId, cut, draw, figuresOf, make, percent } from "./elements.js";
+import { bits, byId, cut, draw, make, percent } from "./elements.js";
+import { figuresOf } from "./figures.js";
 import { save } from "./saving.js";
 
 const MOST_VALUES = 42;

@@ -1,7 +1,8 @@
 // The threshold: of the rows that rank highest, how many are called, how much of a class is reached, how many are right
 // and what that costs, on held-out rows; for any class. Knows figures of the page and elements; no model.
 
-import { byId, cut, draw, figure, figuresOf, make, marked, percent } from "./elements.js";
+import { byId, cut, draw, figure, make, marked, percent } from "./elements.js";
+import { figuresOf } from "./figures.js";
 
 const SQUARE = { left: 46, top: 24, wide: 240, high: 200 }; // the frame of such charts (charts/lines.py)
 const SHARES = [0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1];

@@ -2,8 +2,9 @@
 
 import { unknownIn } from "./completion.js";
 import { Controls } from "./controls.js";
-import { bits, byId, cut, figure, make, marked, percent, SLICE, unpacked } from "./elements.js";
+import { bits, byId, cut, figure, make, marked, percent, SLICE } from "./elements.js";
 import { changesOf, decided, dropBy, ledgerOf, logOdds, missingIn } from "./evidence.js";
+import { unpacked } from "./figures.js";
 import { printLetter, saveCard } from "./letter.js";
 import { savable } from "./saving.js";
 import { linesOf, nomogram } from "./nomogram.js";
