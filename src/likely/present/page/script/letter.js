@@ -5,8 +5,9 @@ import { bits, byId, cut, draw, make, percent } from "./elements.js";
 import { figuresOf } from "./figures.js";
 import { save } from "./saving.js";
 
-const MOST_VALUES = 42;
-const MOST_GROUPS = 8;
+const MOST_VALUES = 40;
+const MOST_GROUPS = 7;
+const MOST_CHANCES = 4;
 const CARD_LINES = 5;
 const CARD = { wide: 640, left: 28, bar: 330, mid: 440 };
 
@@ -33,6 +34,8 @@ export function printLetter(state, target) {
   const shown = known.slice(0, MOST_VALUES).map(([name, value]) => make("span", {}, make("b", {}, cut(name, 40)), ` ${cut(value, 60)}`));
   const rest = [known.length > shown.length ? `${known.length - shown.length} more values are not listed` : "", state.values.size > known.length ? `${state.values.size - known.length} are unknown` : ""].filter(Boolean);
   const groups = groupsWith(state.values, figuresOf.groups).slice(0, MOST_GROUPS);
+  const bars = copyOf(byId("w-bars"));
+  bars.replaceChildren(...[...bars.rows].sort((one, other) => (other.dataset.p ?? 0) - (one.dataset.p ?? 0)).slice(0, MOST_CHANCES));
   const heads = [...document.querySelectorAll('[data-table="groups"] thead th')].slice(1).map((head) => make("th", { class: "num" }, head.textContent));
   const lines = groups.map(([name, ...cells]) => make("tr", {}, make("th", { scope: "row" }, name), ...cells.map((cell) => make("td", { class: "num" }, cell))));
   const judged = byId("answer") ? [make("h2", {}, "How good the model is"), make("p", {}, `${wordsAt("h1")}. ${wordsAt(".ladder-box figcaption")}`)] : [];
@@ -42,7 +45,7 @@ export function printLetter(state, target) {
     make("h2", {}, `Which ${cut(target, 40)} does this row have?`),
     make("p", { class: "w-given" }, ...shown), make("p", { class: "note" }, rest.length ? `${rest.join("; ")}.` : ""),
     make("h2", {}, `Answer: ${wordsAt("#w-action")}`),
-    make("table", { class: "w-table w-chances" }, copyOf(byId("w-bars"))),
+    make("table", { class: "w-table w-chances" }, bars),
     make("h2", {}, "Why"), make("table", { class: "w-table" }, copyOf(byId("w-ledger"))), make("p", { class: "note" }, wordsAt("#w-ledger-of")),
     ...judged, ...[...document.querySelectorAll("#reproduce dl")].map(copyOf),
   ));
@@ -53,12 +56,12 @@ export function printLetter(state, target) {
 if (typeof document !== "undefined") addEventListener("afterprint", () => delete document.documentElement.dataset.letter);
 
 // The card: the answer, the strongest reasons as bars, and where the page is that tells more.
-function drawCard({ target, name, chance, against, rows, link, colours }) {
+function drawCard({ target, name, chance, against, rows, link, note, colours }) {
   const { wide, left: at, bar, mid } = CARD;
   const lines = rows.slice(0, CARD_LINES);
   const rest = rows.slice(CARD_LINES).reduce((sum, { ratio }) => sum + ratio, 0);
   const left = rows.length > CARD_LINES ? `${rows.length - CARD_LINES} others together: ${bits(rest)}` : "";
-  const high = 168 + 26 * (lines.length + (left ? 1 : 0));
+  const high = 168 + (note ? 20 : 0) + 26 * (lines.length + (left ? 1 : 0));
   const svg = draw("svg", { viewBox: `0 0 ${wide} ${high}`, width: wide, height: high, class: "chart w-card", role: "img", "aria-label": `${target} of one row: ${name}, ${percent(chance)}` });
   const text = (x, y, told, kind = "", anchor = "start") => draw("text", { x, y, class: kind, "text-anchor": anchor }, told);
   svg.append(text(at, 34, `${cut(target, 50)} of this row`, "name"), text(at, 78, cut(name, 26), "w-card-name"), text(wide - at, 78, percent(chance), "w-card-name", "end"));
@@ -70,6 +73,7 @@ function drawCard({ target, name, chance, against, rows, link, colours }) {
     svg.append(text(at, y, cut(told, 40)), draw("rect", { x: (ratio < 0 ? mid - long : mid).toFixed(1), y: y - 11, width: Math.max(1, long).toFixed(1), height: 13, class: `${colours[ratio < 0 ? 1 : 0]} fill` }), text(wide - at, y, bits(ratio), "tick", "end"));
   });
   if (left) svg.append(text(at, 136 + 26 * lines.length, left, "tick"));
+  if (note) svg.append(text(at, high - 34, cut(note, 92), "tick"));
   const open = draw("a", { href: link }, text(at, high - 14, cut(`Open it: ${link}`, 92), "tick"));
   svg.append(open);
   return svg;

@@ -277,7 +277,7 @@ class WhatIf {
     const rows = this.ranked.map((e) => ({ told: e.whole ? e.name : this.valued(e.name), ratio: turn * e.ratio }));
     const address = location.href.split("#")[0];
     const link = `${location.protocol === "file:" ? address.split("/").at(-1) : address}#${hashOf(this.state)}`;
-    return { target: this.page.target ?? "", name: classes[a], chance: this.chances[a], against: b === null ? "all others" : classes[b], rows, link, colours: [colours[a], b === null ? "other" : colours[b]] };
+    return { target: this.page.target ?? "", name: classes[a], chance: this.chances[a], against: b === null ? "all others" : classes[b], rows, link, note: this.told.note, colours: [colours[a], b === null ? "other" : colours[b]] };
   }
 
   // A line of the ledger that opens to what is inside.
