@@ -61,6 +61,7 @@ if TYPE_CHECKING:  # what type checkers see; at run time a name is imported when
     from likely.apply.explain.ledger import Ledger as Ledger
     from likely.apply.explain.counterfactual import counterfactual as counterfactual, Counterfactual as Counterfactual
     from likely.apply.explain.sureness import sureness as sureness, Sureness as Sureness
+    from likely.apply.novelty import remarks as remarks
     from likely.apply.tables import tables as tables
     from likely.portable.languages.export import export as export
     from likely.present.page.writing import card as card
@@ -109,6 +110,7 @@ _NAMES = {
     "likely.apply.explain.ledger": "Ledger",
     "likely.apply.explain.counterfactual": "counterfactual Counterfactual",
     "likely.apply.explain.sureness": "sureness Sureness",
+    "likely.apply.novelty": "remarks",
     "likely.apply.tables": "tables",
     "likely.portable.languages.export": "export",
     "likely.present.page.writing": "card",

@@ -64,6 +64,7 @@ EXPECTED = [
     "look",
     "plot",
     "summarize",
+    "remarks",
     "repeats",
     "Sureness",
     "sureness",

@@ -28,7 +28,7 @@ def ugly(write) -> str:
 def test_the_table_says_what_more_rows_would_buy(run, ugly) -> None:
     out = run("curve", ugly, "tar & <get>", *NAIVE).done().out
     assert "tar & <get> in ug <l> y.csv: 400 rows." in out
-    assert "Learning curve: each of 5 folds" in out and "frequencies only" in out and "▇" in out
+    assert "Learning curve: each of 5 folds" in out and "guessing" in out and "▇" in out
     assert "The last step, from 160 to 320 rows, changed accuracy by " in out
     assert "With twice the rows, expect" in out or "cannot be said" in out
 

@@ -33,7 +33,7 @@ def table(write):
 )
 def test_rows_are_dealt_as_asked(run, table, options: list[str], folds: int, title: str) -> None:
     out = run("look", table, "y", "--learner", "NaiveBayes", *options).done().out
-    assert title in out and "95 % interval" in out and "frequencies" in out and "area under ROC" in out
+    assert title in out and "95 % interval" in out and "guessing" in out and "area under ROC" in out
     told = json.loads(run("look", table, "y", "--learner", "NaiveBayes", "--json", *options).done().out)
     assert told["folds"] == folds and told["intervals"]["accuracy"]["low"] <= told["scores"]["accuracy"]
     learners = ["--learner", "NaiveBayes", "--learner", "Prior"]
@@ -73,7 +73,7 @@ def test_all_shows_the_curves(run, table) -> None:
         "Calibration: how often",
         "Lift: how much of",
         "with 95 % intervals\n",
-        "NaiveBayes less the baselines",
+        "Naive Bayes less the baselines",
     ):
         assert title in full
     assert "Lift:" not in short and "--all shows" in short

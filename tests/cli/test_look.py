@@ -54,7 +54,8 @@ def test_one_table_in_many_forms_looks_the_same(run, write, weather, tmp_path) -
 
 def test_plain_text_when_piped(run, examples) -> None:
     out = run("look", examples / "iris.csv", "species", "--all").done().out
-    assert out.startswith("species in iris.csv: 150 rows, 3 classes, 4 attributes.\nAuto predicts species correctly")
+    first = "species in iris.csv: 150 rows, 3 classes, 4 attributes.\n"
+    assert out.startswith(f"{first}The model predicts species correctly")
     for title in ("Scores on held-out rows", "Classes", "How far each attribute moves the answers",
                   "Strongest single values", "True class (rows)", "How the columns were read"):  # fmt: skip
         assert f"\n{title}" in out

@@ -41,7 +41,7 @@ def said_everywhere(data: Any, target: str, guess: str, share: str, **how: Any) 
     )
     assert told in text
     scores = next(t for t in present_look(record).tables if t.header[0] == "score")
-    assert scores.rows[0][scores.header.index("frequencies")] == share
+    assert scores.rows[0][scores.header.index("guessing")] == share
     assert ladder(record)[0].rows[0][::2] == (f"always {guess}", share)
     page = record._repr_html_().replace("\N{NO-BREAK SPACE}", " ")
     assert f"{share}" in page and ("no better than" in page) == worse

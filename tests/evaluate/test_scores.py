@@ -337,7 +337,7 @@ def test_look_has_all_of_it(examples) -> None:
         "petal_length",
         "petal_width",
     )
-    assert {p.other for p in record.baselines.against} == {"frequencies only", "one attribute", "naive Bayes"}
+    assert {p.other for p in record.baselines.against} == {"guessing", "one attribute", "naive Bayes"}
     assert record.baselines.naive_bayes is not None and record.dealing.dealt == "content"
     two = likely.look(examples / "weather.csv", "play")
     assert two.trust.positive == "no" and two.trust.calibration[0].of == "no" and len(two.trust.calibration) == 1

@@ -563,3 +563,27 @@ def test_words_that_are_unknown_add_nothing_beside_those_that_are_known() -> Non
     known = spoken(model, {**row, SAID: "w0x1 and"})[SAID]
     assert known.any()
     np.testing.assert_array_equal(spoken(model, {**row, SAID: "w0x1 nobody and 'knows' these"})[SAID], known)
+
+
+def test_the_strongest_pairs_stay() -> None:
+    """Those whose mean square over the rows is greatest, recomputed by asking each pair's table about every row."""
+    data = table(400)
+    whole = fitted(data, order=2)
+
+    def pairs(model: Model) -> dict[tuple[str, ...], PairTable]:
+        return {term.names: term for term in sum_of(model.score)[0].terms if isinstance(term, PairTable)}  # type: ignore[index]
+
+    (batch,) = whole.batches(data)
+    strength = {}
+    for names, term in pairs(whole).items():
+        said = np.zeros((batch.rows, 3))
+        term.add(batch, said)
+        strength[names] = float((said**2).mean())
+    ranked = sorted(strength, key=lambda names: -strength[names])
+    assert len(ranked) >= 3
+    for count in (0, 1, 2, 99):
+        fewer = fitted(data, order=2, pairs=count)
+        assert {*pairs(fewer)} == {*ranked[:count]}
+        assert all(pairs(fewer)[names].table.tobytes() == pairs(whole)[names].table.tobytes() for names in pairs(fewer))
+    with pytest.raises(likely.errors.SettingError, match="pairs is for order 2"):
+        fitted(data, order=3, pairs=2)

@@ -45,6 +45,18 @@ def test_a_file_keeps_it(model: likely.Model, tmp_path: Path) -> None:
     assert (tmp_path / "m.likely").read_bytes() == (tmp_path / "n.likely").read_bytes()
 
 
+def test_parts_of_dates_that_were_tried_in_vain_are_not_among_the_subgroups(tmp_path: Path) -> None:
+    days = [f"2024-{1 + k * 7 % 3:02}-{1 + k * 11 % 28:02}" for k in range(200)]
+    table = {"when": days, "x": [k % 10 for k in range(200)], "y": [str(k % 10 > 4) for k in range(200)]}
+    model = likely.fit(table, "y", types={"x": "nominal"})
+    assert model.held_out_answers is not None and "when: weekday" in model.held_out_answers.cells
+    assert "when: weekday" not in model.schema.names and model.judgement is not None
+    assert [one.attribute for one in model.judgement.subgroups] == ["x"]
+    assert [one.attribute for one in likely.look(table, "y", types={"x": "nominal"}).subgroups] == ["x"]
+    model.save(tmp_path / "m.likely")
+    assert likely.load(tmp_path / "m.likely").judgement == model.judgement
+
+
 def test_the_same_rows_in_another_order_are_judged_alike() -> None:
     rows = [
         dict(zip(("x", "g", "y"), (k * 37 % 101 / 10, "pq"[k % 3 > 0], "ab"[k * 37 % 101 > 60]), strict=True))

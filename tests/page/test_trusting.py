@@ -51,7 +51,7 @@ def trusted() -> Any:
 def test_everything_is_shown() -> None:
     record = trusted()
     scores = tables.score_table(record)
-    assert scores.header == ("score", "Auto", "95 % interval", "frequencies", "a [red] alone", "naive Bayes")
+    assert scores.header == ("score", "the model", "95 % interval", "guessing", "a [red] alone", "naive Bayes")
     assert scores.rows[0] == ("accuracy", "80.0 %", "70.0 to 88.0 %", "60.0 %", "70.0 %", "75.0 %")
     assert scores.rows[1] == ("log loss, bits a row", "0.5000", "0.4000 to 0.6000", "0.9000", "infinite", "0.6000")
     assert scores.rows[2][2] == "", "the Brier score has no bounds"

@@ -193,7 +193,7 @@ def test_the_page_of_a_pool_says_who_learned_and_how_to_make_it_again() -> None:
     sheet = safe(text)
     assert words_of(text, "h1").startswith("The model predicts species correctly for")
     assert re.search(
-        r"The model is (naive|full) Bayes and (full|naive) Bayes, weighed \d+ : \d+, as held-out rows chose", text
+        r"Chosen by held-out rows: (naive Bayes and full Bayes|full Bayes and naive Bayes), \d+ : \d+\.", text
     )
     assert "held-out rows, chosen by a hash of their content" in text
     assert sheet.json("likely-page")["learner"] == [] and sheet.json("likely-model")["note"] == ""

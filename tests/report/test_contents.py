@@ -29,8 +29,8 @@ def test_the_verdict(record) -> None:
         1.585, abs=1e-3
     )
     good = headline(record, 0.9, 0.5)
-    assert good.count("\n") == 3 and "\nAuto predicts species correctly for 90.0 % of unseen rows (" in good
-    assert "\nOne column does as well: petal_width alone gets 92.7 %.\nAlways guessing " in good
+    assert good.count("\n") == 3 and "\nThe model predicts species correctly for 90.0 % of unseen rows (" in good
+    assert "\nAlways guessing Iris-setosa gets 33.3 %.\nOne column does as well: petal_width alone gets 92.7 %." in good
     assert "\nNot clearly better than one column: petal_width alone gets 92.7 %." in headline(record, 0.95, 0.5)
     assert "overconfident" in headline(record, 0.9, 2.0)
     assert "overconfident" in headline(record, 0.9, None)

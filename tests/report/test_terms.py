@@ -137,3 +137,23 @@ def test_a_plot_draws_the_term(classes: int) -> None:
     drawn = likely.plot(model, attribute="c")
     assert signed(float(bits[0, 1 if classes == 2 else int(bits[0].argmax())])) in drawn
     assert "<b>x" not in likely.plot(model, attribute="<b>x = y</b>")
+
+
+def test_bins_that_were_counted_are_shown_in_a_pool() -> None:
+    """Tables of counted bins have a row more than those of other learners: the pool for updates has such members."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=300)
+    table = {
+        "x": x.tolist(),
+        "z": rng.normal(size=300).tolist(),
+        "t": ["a" if v > 0 else "b" for v in x + rng.normal(size=300)],
+    }
+    model = likely.fit(table, "t", likely.Pool((likely.TunedNaiveBayes(densities=("binned",)),), weights=(0.5,)))
+    effects = find_effects(model)
+    assert all(len(effect.logs) == len(effect.labels) == len(effect.weight) for effect in effects.values())
+    for name, effect in effects.items():
+        points = [float(effect.edges[0]) - 1, *effect.edges.tolist()] if effect.edges is not None else []
+        for value, logs in zip(points, effect.logs, strict=True):
+            ledger = likely.explain(model, {"x": 0.0, "z": 0.0, name: value})
+            (entry,) = (e for e in ledger.entries if e.name == name)
+            assert entry.log_values["b"] - entry.log_values["a"] == pytest.approx(logs[1] - logs[0], abs=1e-9)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,10 +15,11 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from laws.nasty import GROUPS, VALUES, Case, of_numbers
 
 from likely.models.factors.normal import mean_of, variance_of
+from likely.sums import kernels, state
 from likely.sums.columns.numbers import Numbers, update_numbers
 from likely.sums.contracts import weights
 from likely.sums.exact import Exact
-from likely.sums.tallies import bits_to_drop, bits_to_drop_ahead, coarsen_tally
+from likely.sums.tallies import bits_to_drop, bits_to_drop_ahead, bits_to_drop_of_many, coarsen_tally
 from likely.table.words import draw_keys
 from likely.testing import bits, swept
 
@@ -430,3 +432,42 @@ def test_carries_are_passed_on_before_a_digit_overflows() -> None:
         exact.cover(0, 1, rows)
         exact.planes[0 - exact.base] += most
     assert exact.fractions() == [64 * most]
+
+
+def draw_columns(draw: np.random.Generator, rows: int) -> dict[str, Any]:
+    """Columns of which nearly all values differ, or only seem to."""
+    normal, order = draw.normal(size=rows), np.arange(rows) * 1.0
+    return {
+        "normal": normal,
+        "uniform": draw.random(rows),
+        "far from zero": 1e9 + draw.random(rows),
+        "wide": np.exp(100 * normal),
+        "whole": order - rows // 3,
+        "beyond doubles": np.where(order % 7 == 0, np.inf, np.where(order % 5 == 0, -np.nan, normal)),
+        "zeros of both signs": np.where(order % 3 == 0, 0.0 * normal, normal),
+        "too small": np.where(order % 9 == 0, 5e-324, normal),
+        "one first, then others": np.where(order < 100, order, 7.0),
+    }
+
+
+@pytest.mark.parametrize("cap", [50, 300, 2048])
+def test_a_tally_that_begins_coarse_is_the_tally_of_any_order(cap: int) -> None:
+    rows = 6000
+    group = (np.arange(rows) % 4).astype(np.int32) - 1
+    told = 0
+    for name, x in draw_columns(np.random.default_rng(cap), rows).items():
+        whole, parts = Numbers(3, cap), Numbers(3, cap)
+        whole.update(x, group)
+        for start in range(0, rows, 40):
+            parts.update(x[start : start + 40], group[start : start + 40])
+        assert whole == parts and state.dump({"s": whole.state()}) == state.dump({"s": parts.state()}), name
+        weighed = Numbers(3, cap)
+        weighed.update(x, np.abs(group), weights((group >= 0) * 1.0))  # rows without weight are not there
+        assert weighed == whole, name
+        counted = x[(group >= 0) & np.isfinite(x)] + 0.0
+        keys = counted.view(np.uint64)
+        needed = next(b for b in range(65) if b == 64 or len(np.unique(keys >> np.uint64(b))) <= cap)
+        bits = bits_to_drop_of_many(x, group, *kernels.exponents(x), cap)
+        assert bits in (0, needed), name
+        told += bits > 0
+    assert told > 3

@@ -181,3 +181,22 @@ def test_a_model_of_csv_finds_such_columns_in_json_lines(tmp_path: Path) -> None
     model = likely.fit(tmp_path / "t.csv", "c", likely.NaiveBayes())
     found = [model.posterior(tmp_path / name) for name in ("t.csv", "t.jsonl")]
     assert np.array_equal(found[0].matrix, found[1].matrix) and not found[1].absent
+
+
+def test_what_was_parsed_to_be_checked_is_kept_where_it_is_little(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(json_lines, "LARGE", 0)
+    monkeypatch.setattr(json_lines, "BLOCK", 5000)
+    rows = [{"x": k / 2, "k": f"l{k % 7}", "y": "ab"[k % 2]} for k in range(3000)]
+    path = write(tmp_path / "a.jsonl", rows)
+    kept: Any = open_source(path)
+    monkeypatch.setattr(json_lines, "MOST_KEPT", 1000)
+    dropped: Any = open_source(path)
+    assert len(kept.source._parsed) > 2 and not dropped.source._parsed
+    for source in (kept, dropped):
+        assert [row for batch in source.batches(["y", "x"]) for row in batch.to_pylist()] == [
+            {"y": row["y"], "x": row["x"]} for row in rows
+        ]
+    one, two = (likely.summarize(source, "y") for source in (kept, dropped))
+    assert state.dump({"s": one.state()}) == state.dump({"s": two.state()})

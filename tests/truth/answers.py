@@ -35,7 +35,7 @@ def leave_one_out(case: Case, path: Path, learner: likely.NaiveBayes) -> Judged:
             found = one.learn(rest).posterior(row)
             chances = {c: found.prob(c) if c in found.classes else 0.0 for c in total.classes}
             out.append(Answer(truth, weight, chances, found.best))
-    return Judged(of_learner, total.classes, {"frequencies": of_frequencies}, 1 / (len(of_learner) - 1))
+    return Judged(of_learner, total.classes, {"guessing": of_frequencies}, 1 / (len(of_learner) - 1))
 
 
 def held_out_answers(model: likely.Model) -> Judged | None:
@@ -58,6 +58,6 @@ def held_out_answers(model: likely.Model) -> Judged | None:
             out.append(Answer(classes[int(truth)], float(weight), chances, named, float(square)))
         return out
 
-    names = {"baseline": "frequencies", "one rule": "alone", "naive Bayes": "naive Bayes"}
+    names = {"baseline": "guessing", "one rule": "alone", "naive Bayes": "naive Bayes"}
     ratio = len(held_out.truth) / held_out.folds / held_out.learned
     return Judged(read(held_out.logs), classes, {names[n]: read(logs) for n, logs in held_out.beside.items()}, ratio)

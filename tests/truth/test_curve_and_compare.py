@@ -74,7 +74,7 @@ CURVE: dict[str, Check] = {
 def test_curve(name: str, run: Callable[..., Ran], tmp_path: Path) -> None:
     case, printed = _run(name, run, tmp_path, "curve", "--learner", "NaiveBayes")
     table = printed.table("Learning curve")
-    assert table.rows[-1][0] == "frequencies only"
+    assert table.rows[-1][0] == "guessing"
     percent(table.rows[-1][1], _guess(case))
     rows = [number(row[0]) for row in table.rows[:-1]]
     assert rows == sorted(rows) and rows[-1] < len(case.judged)

@@ -71,7 +71,7 @@ def test_notebook_and_json(name: str, run: Callable[..., Ran], tmp_path: Path) -
     case = CASES[name]
     shown = _page_text(likely.look(tmp_path / f"{name}.csv", case.target, weight=case.weight)._repr_html_())
     scores = next(t for t in printed.tables if "score" in t.header)
-    accuracy, guess = scores.row("accuracy")[scores.header[1]], scores.row("accuracy")["frequencies"]
+    accuracy, guess = scores.row("accuracy")[scores.header[1]], scores.row("accuracy")["guessing"]
     assert f"{accuracy} accuracy on held-out rows" in shown
     assert f": {guess}" in shown
     assert abs(100 * record["scores"]["accuracy"] - number(accuracy.removesuffix(" %"))) <= 0.0501
@@ -82,9 +82,8 @@ def test_notebook_and_json(name: str, run: Callable[..., Ran], tmp_path: Path) -
 def test_markdown(name: str, run: Callable[..., Ran], tmp_path: Path) -> None:
     """Markdown has every cell of the terminal."""
     printed = read_printed(_look(name, run, tmp_path, "--all", "--no-page"))
-    markdown = _plain(
-        re.sub(r"\\(.)", r"\1", html.unescape(_look(name, run, tmp_path, "--all", "--md"))).replace("|", " ")
-    )
+    written = html.unescape(_look(name, run, tmp_path, "--all", "--md"))
+    markdown = _plain(re.sub(r"\\(.)", r"\1", written).replace("|", " ").replace("▇", ""))
     for table in printed.tables:
         for row in table.rows:
             line = _plain(" ".join(cell for cell in row if "▇" not in cell).replace("|", " "))

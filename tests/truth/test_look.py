@@ -63,7 +63,7 @@ class Seen:
     @property
     def sharper(self) -> bool:
         """Whether its log loss is better than that of the frequencies."""
-        return oracle.log_loss(self.answers) < oracle.log_loss(self.judged.beside["frequencies"])
+        return oracle.log_loss(self.answers) < oracle.log_loss(self.judged.beside["guessing"])
 
     @property
     def attributes(self) -> list[str]:
@@ -301,9 +301,9 @@ def _scores(seen: Seen, table: Table) -> None:
         for name in table.header[3:]:
             beside = seen.judged.beside["alone" if name.endswith(" alone") else name]
             shown = cells[name].removesuffix(" %")
-            if name == "frequencies" and row[0] == "accuracy":
+            if name == "guessing" and row[0] == "accuracy":
                 close(shown, 100 * seen.guess, cells)
-            elif name == "frequencies" and row[0] == "area under ROC":
+            elif name == "guessing" and row[0] == "area under ROC":
                 assert shown == "0.5000"
             elif shown == "infinite":
                 assert figure(beside) == math.inf
@@ -425,11 +425,11 @@ def _single_values(seen: Seen, table: Table) -> None:
 
 def _differences(seen: Seen, table: Table) -> None:
     """Differences are those of the scores; p is below 5 % where the interval leaves out zero."""
-    names = {"frequencies only": "frequencies", "one attribute": "alone", "naive Bayes": "naive Bayes"}
+    names = {"guessing": "guessing", "one attribute": "alone", "naive Bayes": "naive Bayes"}
     for against, score, difference, bounds, p in table.rows:
         figure = oracle.accuracy if score == "accuracy" else oracle.log_loss
         beside = seen.judged.beside[names[against]]
-        if (against, score) == ("frequencies only", "accuracy"):
+        if (against, score) == ("guessing", "accuracy"):
             other = seen.guess
         else:
             other = figure(beside)
@@ -455,7 +455,7 @@ TABLES: dict[str, Callable[[Seen, Table], None]] = {
     "How far each attribute moves": _information,
     "How the columns were read": _columns,
     "Strongest single values": _single_values,
-    r"\S+ less the baselines: ": _differences,
+    r".+ less the baselines: ": _differences,
 }
 
 

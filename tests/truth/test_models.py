@@ -113,8 +113,15 @@ def _abilities(f: Fitted, words: str) -> bool:
 
 def _chosen(f: Fitted, count: str, members: str) -> bool:
     """The weights are those with which its members make the model's answers."""
-    said = re.findall(r"(\w+(?:\([^×]*\))?) × ([\d.]+)", members)
-    assert len(said) == len(f.model.members) and number(count) >= len(said)
+    weights, names = sorted(f.model.weights, reverse=True), re.split(", | and ", members.partition(", its")[0])
+    if len(weights) == 1:
+        times = re.search(r", its evidence times ([\d.]+)$", members)
+        close(times[1] if times else "1.00", weights[0])
+    else:
+        *names, shares = names
+        for share, weight in zip(shares.split(" : "), weights, strict=True):
+            close(share, 100 * weight / sum(weights))
+    assert len(names) == len(weights) <= number(count)
     return True
 
 
@@ -139,9 +146,9 @@ FIT: dict[str, Check] = {
     rf"{P} of the rows have a copy, equal in all attributes: .*": lambda f, share: close(
         share, 100 * f.copied / len(f.case.judged)
     ),
-    rf"Chosen from {N} candidates on held-out rows, with evidence weights: (.*)\.": _chosen,
+    rf"Chosen from {N} candidates on held-out rows: (.*)\.": _chosen,
     rf"Dates are also read in parts \('(.+)' by (.+)\): .+ lowered the log loss from {N} to {N} bits\.": _parts,
-    r"TunedNaiveBayes\(.*\): Left out because they add nothing to the others: .*": lambda f: len(f.model.members) > 0,
+    r"tuned naive Bayes: Left out because they add nothing to the others: .*": lambda f: len(f.model.members) > 0,
 }
 
 
@@ -221,6 +228,26 @@ def _pair(f: Fitted, table: Table) -> None:
             assert abs(number(bits) - expected) < 0.006, (row, expected)
 
 
+def _together(f: Fitted, name: str, table: Table) -> None:
+    """What two attributes share, in the mean over rows: half of it stands in the line of each."""
+    total = math.fsum(map(f.case.weigh, f.case.judged))
+    for pair, bits, *_ in table.rows:
+        (other,) = {*pair.split(" × ")} - {name}
+        shared = []
+        for row in f.case.judged:
+            ledger = likely.explain(f.model, {n: row[n] for n in f.attributes})
+            lines = {e.name: e for e in ledger.entries}
+            logs = [
+                p.log_ratio or 0.0
+                for one, two in ((name, other), (other, name))
+                for p in lines[one].parts
+                or (replace(lines[one], name=lines[one].note.removeprefix("taken together ")),)
+                if p.name == f"with {two}"
+            ]
+            shared.append(abs(math.fsum(logs)) * f.case.weigh(row))
+        close(bits, math.fsum(shared) / total / math.log(2))
+
+
 def test_show(fitted: tuple[Fitted, Ran], run: Callable[..., Ran]) -> None:
     f, _ = fitted
     printed = read_printed(run("show", "m.likely").done().out)
@@ -240,6 +267,9 @@ def test_show(fitted: tuple[Fitted, Ran], run: Callable[..., Ran]) -> None:
                 _evidence(f, column.name, table)
             elif " × " in table.title and len(f.model.classes) == 2:
                 _pair(f, table)
+            elif table.title == "What it says together with others":
+                if all(row[n] is not None for row in f.case.judged for n in f.attributes):
+                    _together(f, column.name, table)
             elif not table.title.startswith(("Evidence", "What it adds", "Values")):
                 raise AssertionError(f"Nobody recomputes this table: {table.title}")
 

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.apply.decide.missing import HOW_AVERAGED, by_missing, unaveraged
+from likely.apply.novelty import NoveltyCheck
 from likely.errors import SettingError
 from likely.intake.reading import Reading
 from likely.models.contracts import Model
 from likely.models.posterior import Posterior, why_undecided
 from likely.table.output.sink import (
     DENSITY,
+    REMARKS,
     density_batch,
     prediction_batch,
     prediction_names,
@@ -41,22 +43,24 @@ class Predicted:
 class PredictionStream(AnswerStream[Posterior]):
     """The most probable class of each row, and the probability of every class."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, remarks: bool = False) -> None:
         super().__init__(model)
-        self.names, self.unclassified = prediction_names(model.classes), 0
+        self.names, self.unclassified = [*prediction_names(model.classes), *[REMARKS] * remarks], 0
+        self._check = NoveltyCheck(model).read if remarks else None
 
     def batches(self, source: Source, columns: list[str] | None) -> Iterator[tuple[ArrowBatch, Posterior]]:
-        return self.model.posteriors(source, columns)
+        return self.model.posteriors(source, columns, unusual=self._check)
 
     def add(self, answer: Posterior) -> None:
         self.mismatches.add(answer)
         self.unclassified += int(answer.undefined.sum())
 
     def empty(self) -> Posterior:
-        return Posterior.of(self.model.classes, np.empty((0, len(self.model.classes))))
+        none = Posterior.of(self.model.classes, np.empty((0, len(self.model.classes))))
+        return none if self._check is None else replace(none, remarks=([""], np.empty(0, np.intp)))
 
     def columns(self, answer: Posterior, kept: ArrowBatch | None) -> ArrowBatch:
-        return prediction_batch(answer.classes, answer.codes, answer.matrix, kept)
+        return prediction_batch(answer.classes, answer.codes, answer.matrix, kept, answer.remarks)
 
     def remarks(self) -> list[str]:
         """What a person should know of the predictions."""
@@ -79,17 +83,19 @@ def predict_table(
     keep: bool = False,
     missing_by: str | None = None,
     quote_formulas: bool = False,
+    remarks: bool = False,
 ) -> Predicted:
     """Write prediction and probabilities of every row of `data`; without a path, to standard output.
 
     `missing_by` takes missing cells as `decide` does: "left-out", "averaged" or "informative".
-    `quote_formulas` puts ' before texts of CSV that a spreadsheet would take for formulas.
+    `quote_formulas` puts ' before texts of CSV that a spreadsheet would take for formulas. With `remarks` one more
+    column says what of the row training did not have.
     """
     if model.schema.target is None:
         raise SettingError("This model is a density, so there is no class to predict. See `likely score`.")
     taken = by_missing(model, missing_by)
     done = answer_table(
-        lambda: PredictionStream(taken),
+        lambda: PredictionStream(taken, remarks),
         data,
         "-" if path is None else path,
         reading or Reading(),

@@ -224,7 +224,7 @@ class Trust:
 def compare_baselines(found: Validation) -> Baselines:
     """The one rule, and how the learner differs from it and from the frequencies of the classes."""
     against = []
-    for name, called in ((BASELINE, "frequencies only"), (ONE_RULE, "one attribute"), (NAIVE_BAYES, "naive Bayes")):
+    for name, called in ((BASELINE, "guessing"), (ONE_RULE, "one attribute"), (NAIVE_BAYES, "naive Bayes")):
         for score in ("log_loss", "accuracy"):
             one = paired(found.parts[LEARNER], found.parts[name], called, score) if name in found.parts else None
             against += [] if one is None else [one]

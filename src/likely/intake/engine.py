@@ -16,6 +16,7 @@ from likely.machinery.arrays import Ints
 from likely.machinery.threads import default_threads
 from likely.sums.summary import Summary
 from likely.sums.words.counting import Words
+from likely.table.arrow import release_pages
 from likely.table.batch import Batch, Codes, Texts
 from likely.table.schema import Schema
 from likely.table.source import Source, Uncut
@@ -106,6 +107,7 @@ def _run_crew(workers: Sequence[T], run: Callable[[T], None], failures: list[Bas
             for thread in crew:
                 thread.join()
             raise
+    release_pages()
     if failures:
         raise failures[0]
 

@@ -183,16 +183,17 @@ class Observation:
         if self._encoder is None or not self._pending:
             return
         self._pending = False
+        seen = {}
         for name in self._described:
             held = self._encoder.take_description(name)
             if held is not None:
-                described, texts, times = held
-                self._profiles[name].take(described)
+                seen[name], texts, times = held
                 if name == self.plan.tallied and self._tally is not None:
                     some = times > 0
                     values, _ = parse_numbers(TextColumn(texts.take(some)), self._tokens)
                     group = np.zeros(len(values), np.int32)
                     self._tally.update(values, group, weights(times[some].astype(np.float64)))
+        self._take_described(seen)
 
     @property
     def strays(self) -> dict[str, int]:
@@ -377,7 +378,7 @@ class Observation:
 
 def assemble_summary(schema: Schema, whole: Summary, parts: Mapping[str, Summary]) -> Summary:
     """The classes and rows of one summary with columns of others, each of the same rows."""
-    out = Summary(schema)
+    out = Summary(schema, {})
     out.labels, out.total, out.rows, out.left_out = whole.labels, whole.total, whole.rows, whole.left_out
     for column in schema.attributes:
         assert parts[column.name].classes == whole.classes

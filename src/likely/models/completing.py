@@ -96,7 +96,9 @@ def with_references(model: Model, rows: KeptRows) -> Model:
     if not len(rows):
         return model
     rows = _first_rows(rows, len(model.schema.attributes))
-    model = replace(model, importance=measure_importance(model, rows.batch, rows.weight))
+    if len(model.classes) > 1:
+        attributes = (column.name for column in model.schema.attributes)
+        model = replace(model, importance=measure_importance(model.score, attributes, rows.batch, rows.weight))
     if not needs_references(model):
         return model
     coding = _coding(model.summary.without(model.summary.more))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, overload
 from weakref import WeakKeyDictionary
@@ -158,17 +158,23 @@ class Answers(ABC):
             yield encoder.encode(arrow, start)
 
     def posteriors(
-        self, source: Source, columns: list[str] | None = None, densities: bool = False
+        self,
+        source: Source,
+        columns: list[str] | None = None,
+        densities: bool = False,
+        unusual: Callable[[Batch], tuple[Sequence[str], NDArray[np.intp]]] | None = None,
     ) -> Iterator[tuple[ArrowBatch, Posterior]]:
         """Each Arrow batch of a source with its posterior, in order; several threads score.
 
-        With `densities` the log_evidence is log P(row) in full, also where a part of it is the same for all classes.
+        With `densities` the log_evidence is log P(row) in full, also where a part of it is the same for all classes;
+        `unusual` tells the remarks on rows.
         """
 
         def scored(item: tuple[int, ArrowBatch]) -> tuple[ArrowBatch, Posterior]:
             start, arrow = item
             batch, found = self.read(source.trim(arrow), start)
             orders = self.log_orders(batch) if densities else None
+            found = found if unusual is None else replace(found, remarks=unusual(batch))
             return arrow, found if orders is None else replace(found, log_evidence=found.log_evidence + orders)
 
         wanted = self.columns_in(source)  # where columns are asked for, rows are written again as they were

@@ -54,6 +54,8 @@ class Posterior:
     """For each column of numbers, how many cells were not numbers; they count as missing."""
     absent: tuple[str, ...] = ()
     """Attributes that the table does not have; their cells count as missing."""
+    remarks: tuple[Sequence[str], NDArray[np.intp]] | None = field(default=None, repr=False, compare=False)
+    """What is unusual of rows, and which of that each has, where it was asked for."""
     words: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """For each text column, how many words there were, and how many of these the model does not know and skipped."""
     frames: FrameKind | None = field(default=None, repr=False, compare=False)

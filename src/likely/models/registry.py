@@ -38,10 +38,12 @@ class Registration:
 
 
 FAMILY = {
-    "Auto": Registration("pool.auto", face="AutoClassifier"),
+    "Auto": Registration("pool.auto", "the model", "AutoClassifier"),
     "NaiveBayes": Registration("naive.naive", "naive Bayes", "NaiveBayesClassifier"),
     "TunedNaiveBayes": Registration("naive.tuned", "tuned naive Bayes", "TunedNaiveBayesClassifier"),
-    "TreeAugmented": Registration("dependence.tree", "tree-augmented Bayes", "TreeAugmentedClassifier", EXPORTS),
+    "TreeAugmented": Registration(
+        "dependence.tree", "tree-augmented Bayes", "TreeAugmentedClassifier", (*EXPORTS, "explaining")
+    ),
     "OneDependence": Registration(
         "dependence.one_dependence", "one-dependence Bayes", "OneDependenceClassifier", (*EXPORTS, "explaining")
     ),
@@ -53,7 +55,7 @@ FAMILY = {
         "text_logistic.learner", "logistic regression on words", "TextLogisticClassifier", (*EXPORTS, "updates")
     ),
     "Additive": Registration("additive.additive", "additive boosting", "AdditiveClassifier", ("updates",)),
-    "Forest": Registration("additive.forest", "random forest", "ForestClassifier", ("updates",)),
+    "Forest": Registration("additive.forest", "random forest", "ForestClassifier", ("updates", "explaining")),
     "Neighbors": Registration(
         "neighbors.neighbors", "neighbour voting", "NeighborsClassifier", (*EXPORTS, "explaining")
     ),
@@ -129,6 +131,34 @@ def spoken_name(name: str) -> str:
     ('tree-augmented Bayes', 'OneRule')
     """
     return LEARNERS.entry(name).spoken or name
+
+
+def spoken_titles(learners: Sequence[object]) -> tuple[str, ...]:
+    """What people call each of several learners within a sentence; those called alike by name and settings.
+
+    >>> spoken_titles([build_learner("Forest"), build_learner("Additive", {"order": 1})])
+    ('random forest', 'boosted curves')
+    """
+    names = [getattr(learner, "spoken", "") or spoken_name(type(learner).__name__) for learner in learners]
+    titles = zip(names, learner_titles(learners), strict=True)
+    return tuple(name if names.count(name) == 1 else title for name, title in titles)
+
+
+def weighed_names(names: Sequence[str], weights: Sequence[float]) -> str:
+    """Members of a pool and the weight of their evidence; of several as shares of all.
+
+    >>> weighed_names(["boosted curves", "boosted trees"], [0.5, 0.6])
+    'boosted trees and boosted curves, 55 : 45'
+    >>> weighed_names(["random forest"], [0.662])
+    'random forest, its evidence times 0.662'
+    """
+    order = sorted(range(len(names)), key=lambda h: (-weights[h], h))
+    *others, last = [names[h] for h in order]
+    if not others:
+        return last + (f", its evidence times {weights[0]:.3g}" if f"{weights[0]:.3g}" != "1" else "")
+    shares = [100 * weights[h] / (sum(weights) or 1.0) for h in order]
+    told = " : ".join(f"{share:.0f}" if share >= 1 else f"{share:.1g}" for share in shares)
+    return f"{', '.join(others)} and {last}, {told}"
 
 
 # How a name and plain values become a learner.

@@ -198,6 +198,11 @@ class Settings:
         for name, _, about in declared(self):
             object.__setattr__(self, name, about.checked(name, getattr(self, name)))
 
+    @property
+    def spoken(self) -> str:
+        """What people call it with these settings, where that is not what they call any of its kind."""
+        return ""
+
 
 def check_choice(name: str, value: object, allowed: Iterable[object]) -> None:
     """Refuse a value that is none of the allowed ones."""

@@ -121,7 +121,7 @@ def find_effects(model: Model) -> dict[str, Effect]:
 def _own_logs(term: object) -> Floats | None:
     """What a table says at each step; None for terms of another kind, which must be asked."""
     if isinstance(term, BinTable):
-        return term.log_table[:-1]
+        return term.log_table[: len(term.starts) + 1]  # behind the bins: missing cells, or levels never seen as well
     return term.log_table[:-2] if isinstance(term, LevelTable) else None
 
 
@@ -156,7 +156,12 @@ def _points(model: Model, effect: Effect) -> list[object]:
     points: list[float] = []
     for k in range(len(effect.labels)):
         own = np.flatnonzero(where == k)
-        first = float(effect.edges[min(k, len(effect.edges) - 1)]) if len(effect.edges) else 0.0
+        # A bin without rows is asked at its beginning; the first has none.
+        first = (
+            0.0
+            if not len(effect.edges)
+            else float(effect.edges[k - 1] if k else np.nextafter(effect.edges[0], -np.inf))
+        )
         if len(own):
             middle = (below[own[0]] + below[own[-1]]) / 2
             first = float(seen[own[min(int(np.searchsorted(below[own], middle)), len(own) - 1)]])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.machinery.arrays import Floats, Hashes, Ints, Longs, Whole, distinct
+from likely.machinery.arrays import Bytes, Floats, Hashes, Ints, Longs, Whole, distinct
 from likely.machinery.jit import floats_at, hashes_at, inner, ints_at, kernel, leading_zeros, longs_at
 from likely.sums.exact import Exact
 from likely.sums.kernels import (
@@ -230,41 +230,13 @@ def coarsen_keys(
     return left
 
 
-DIGIT, DIGIT_BITS = np.uint64(2047), np.uint64(11)
-"""Keys are sorted by so many bits at a time."""
+@kernel("u8[], i8, i8[]", returns=1)
+def fewest_bits(ordered: Hashes, cap: int, room: Longs) -> Whole:
+    """The fewest low bits whose loss leaves at most `cap` different ones of keys in order; `room` is 65 zeros.
 
-
-@inner
-def _sort(keys: Hashes, spare: Hashes, size: int, places: Longs) -> None:
-    """Put the first `size` keys in order, by their digits from the lowest on; digits that all share are passed over."""
-    same = np.uint64(0)
-    for k in range(1, size):
-        same |= keys[k] ^ keys[0]
-    for turn in range(6):
-        shift = np.uint64(turn) * DIGIT_BITS
-        if ((same >> shift) & DIGIT) == 0:
-            continue
-        for d in range(places.size):
-            places[d] = 0
-        for k in range(size):
-            places[np.int64((keys[k] >> shift) & DIGIT)] += 1
-        before = np.int64(0)
-        for d in range(places.size):
-            count = places[d]
-            places[d] = before
-            before += count
-        for k in range(size):
-            digit = np.int64((keys[k] >> shift) & DIGIT)
-            spare[places[digit]] = keys[k]
-            places[digit] += 1
-        for k in range(size):
-            keys[k] = spare[k]
-
-
-@inner
-def _fewest(ordered: Hashes, size: int, cap: int, room: Longs) -> Whole:
-    """What `fewest_bits` says of the first `size`."""
-    for k in range(1, size):
+    Neighbours fall together once all bits up to the highest in which they differ are gone.
+    """
+    for k in range(1, ordered.size):
         apart = ordered[k] ^ ordered[k - 1]
         if apart != 0:
             room[np.int64(64) - np.int64(leading_zeros(apart))] += 1
@@ -276,44 +248,30 @@ def _fewest(ordered: Hashes, size: int, cap: int, room: Longs) -> Whole:
     return bits
 
 
-@kernel("u8[], i8, i8[]", returns=1)
-def fewest_bits(ordered: Hashes, cap: int, room: Longs) -> Whole:
-    """The fewest low bits whose loss leaves at most `cap` different ones of keys in order; `room` is 65 zeros.
-
-    Neighbours fall together once all bits up to the highest in which they differ are gone.
-    """
-    return _fewest(ordered, ordered.size, cap, room)  # type: ignore[no-any-return]
+BELOW_SIGN = np.uint64((1 << 63) - 1)
+MANTISSA = 52
 
 
-@kernel("u8[], i8, f8[], i4[], i8, i8, i8, u8[], u8[], i8[], i8[]", returns=1)
-def fewest_bits_ahead(
-    keys: Hashes,
-    known: int,
-    x: Floats,
-    group: Ints,
-    start: int,
-    level: int,
-    cap: int,
-    found: Hashes,
-    spare: Hashes,
-    places: Longs,
-    room: Longs,
-) -> Whole:
-    """The fewest bits that the first `known` keys must lose so that at most `cap` are left of them and of the keys of
-    x[start:]. `found` and `spare` are room for all of them, `places` for each value of a digit; `room` is 65 zeros.
-    """
+@kernel("f8[], i4[], i8, i8, u1[]", returns=1)
+def mark_places(x: Floats, group: Ints, least: int, left: int, marks: Bytes) -> Whole:
+    """Mark the place on the line of each x but for its bits below the first `left` of the
+    mantissa, from exponent `least` on; what is below zero comes in the second half, zero nowhere. Says whether there is
+    a zero, or -1 where a number is too small for a place."""
     bits = x.view(np.uint64)
-    drop = np.uint64(level)
-    size = np.int64(known)
-    for k in range(size):
-        found[k] = keys[k]
-    for i in range(start, bits.size):
+    drop, below, half = np.uint64(MANTISSA - left), np.uint64(least << left), np.uint64(marks.size >> 1)
+    zero = np.int64(0)
+    for i in range(np.uint64(bits.size)):
         u = bits[i]
-        if group[i] >= 0 and ((u >> EXPONENT_AT) & EXPONENT) != EXPONENT:
-            found[size] = np.uint64(0) if (u << ONE) == 0 else u >> drop
-            size += 1
-    _sort(found, spare, size, places)
-    return _fewest(found, size, cap, room)  # type: ignore[no-any-return]
+        e = (u >> EXPONENT_AT) & EXPONENT
+        if group[i] < 0:
+            continue
+        if e - ONE < EXPONENT - ONE:
+            marks[((u & BELOW_SIGN) >> drop) - below + (u >> SIGN_AT) * half] = 1
+        elif (u << ONE) == 0:
+            zero = np.int64(1)
+        elif e == 0:
+            return np.int64(-1)
+    return zero
 
 
 @kernel("u8[], i8, i8[][], i8, i8[][][]")
@@ -367,10 +325,16 @@ def merge_sorted_keys(
 # merged. Knows no column.
 
 
+AHEAD = 1 << 12
+"""Cells to come that are sorted, at most, to find how many bits a tally must drop."""
+PLACES_MARKED = 1 << 15
+"""Places on the line, half of them below zero, to which cells are rounded, so that they need not be sorted."""
+
+
 def index_size(known: int, least: int = 16) -> int:
-    """Places of a hash index that is at most half full."""
-    while least < 2 * known:
-        least *= 4
+    """Places of a hash index that is at most a quarter full: half full, one key in three is found at a second look."""
+    while least < 4 * known:
+        least *= 2
     return least
 
 
@@ -389,11 +353,21 @@ def bits_to_drop(ordered: Hashes, cap: int) -> int:
 
 
 def bits_to_drop_ahead(keys: Hashes, known: int, x: Floats, group: Ints, start: int, level: int, cap: int) -> int:
-    """The same of the first `known` keys, in whatever order, together with those of x[start:] (of groups not negative),
-    at this level."""
-    found, spare = (np.empty(known + len(x) - start, np.uint64) for _ in range(2))
-    places, room = np.empty(1 << 11, np.int64), np.zeros(65, np.int64)
-    return int(fewest_bits_ahead(keys, known, x, group, start, level, cap, found, spare, places, room))
+    """The same of the first `known` keys, in whatever order, together with those of the next of x[start:] (of groups
+    not negative), at this level. They are to come, so what they need is needed anyway."""
+    some = slice(start, start + AHEAD)
+    ahead = x[some][(group[some] >= 0) & np.isfinite(x[some])] + 0.0  # minus zero is zero
+    both = np.concatenate([keys[:known], ahead.view(np.uint64) >> np.uint64(level)])
+    return bits_to_drop(np.sort(both), cap)
+
+
+def bits_to_drop_of_many(x: Floats, group: Ints, least: int, most: int, cap: int) -> int:
+    """The same of all x, whose exponents are given; 0 where rounding them does not tell."""
+    left = min(MANTISSA, (PLACES_MARKED // (2 * (most - least + 1))).bit_length() - 1)
+    marks = np.zeros(PLACES_MARKED, np.uint8)
+    zero = mark_places(x, group, least + 1075, left, marks)
+    bits = bits_to_drop(np.flatnonzero(marks.view(np.bool_)).view(np.uint64), cap - zero) if zero >= 0 else 0
+    return MANTISSA - left + bits if 0 < bits <= left else 0
 
 
 def coarsen_tally(

@@ -60,6 +60,12 @@ def plain_type(type: pa.DataType) -> pa.DataType:
     return pa.binary() if type == pa.binary_view() else type
 
 
+def release_pages() -> None:
+    """Give back what a sweep has decoded: pages of many columns take up hundreds of megabytes. Once for each sweep, as
+    the system clears whatever it hands out again: between shares of columns that took as long as decoding."""
+    pa.default_memory_pool().release_unused()
+
+
 def plain_schema(schema: pa.Schema) -> pa.Schema:
     """The names and plain types of a schema, without its metadata."""
     return pa.schema([pa.field(field.name, plain_type(field.type)) for field in schema])

@@ -16,6 +16,7 @@ from likely.apply.explain.ledger import (
     Ledger,
     Order,
     Unit,
+    clean,
     log_odds_of,
     ruled_out,
     steps_between,
@@ -23,6 +24,7 @@ from likely.apply.explain.ledger import (
 )
 from likely.apply.explain.pieces import EvidencePiece, pieces_of
 from likely.apply.explain.row import QueryRow, read_row
+from likely.apply.novelty import NoveltyCheck
 from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.models.contracts import Model
 from likely.models.fractions import tie_text
@@ -32,6 +34,8 @@ from likely.table.labels import label
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+HARDLY = "These values hardly occurred together in training: take this answer with care."
 
 
 def explain(
@@ -166,6 +170,12 @@ def _remarks(
             out.append(
                 f"Training did not have {shown(entry.name)} {shown(entry.cell)}. {nearest(entry.cell or '', levels)}"
             )
+    check = NoveltyCheck(model)
+    for name in check.beyond(row.batch):
+        said = row.words.get(name) or f"{clean(name)}={clean(row.cells[name])}"
+        out.append(f"{said} is beyond all values of training ({check.range_of(name)}).")
+    if check.unlike(row.batch)[0]:
+        out.append(HARDLY)
     unused = [n for n in row.cells if n in model.schema.names and model.schema[n].role == "left out" and row.cells[n]]
     if unused and row.number is None:
         out.append(f"The model does not use {', '.join(shown(n, 30) for n in unused)}.")

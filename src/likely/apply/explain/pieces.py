@@ -242,7 +242,7 @@ def _of_answers(model: Model, row: QueryRow) -> tuple[list[EvidencePiece], str]:
     class is impossible: which values rule it out together cannot be told one by one."""
     names = [column.name for column in model.schema.attributes if row.states[column.name] == "known"]
     hidden = [column.name for column in model.schema.attributes if row.states[column.name] != "known"]
-    if not model.proper or model.shape() is None:
+    if not model.proper or model.random:
         return [], ""
     blank = hide_cells(row.batch, hidden, np.zeros((1, len(hidden)), np.bool_))
 

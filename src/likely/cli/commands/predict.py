@@ -33,6 +33,9 @@ TABLE = "CSV (also .gz, .zst), TSV or Parquet, by file name"
 @data_argument()
 @out_option("FILE", f"{TABLE}; by default standard output.", "table")
 @click.option("--keep", is_flag=True, help="Put the columns of DATA first.")
+@click.option(
+    "--remarks", is_flag=True, help="Add a column on what training did not have: numbers beyond, levels, combinations."
+)
 @quote_formulas_option
 @missing_by_option
 @text_options
@@ -41,6 +44,7 @@ def predict(
     data: object,
     out: str | None,
     keep: bool,
+    remarks: bool,
     quote_formulas: bool,
     missing_by: str | None,
     reading: Values,
@@ -56,6 +60,7 @@ def predict(
     loaded = load_model(model)
     with terminal.counting(data) as progress:
         how: Values = {"keep": keep, "missing_by": missing_by, "quote_formulas": quote_formulas}
+        how["remarks"] = remarks
         done = predict_table(loaded, data, out, Reading(progress=progress, **reading), **how)
     for remark in done.remarks:
         terminal.say(remark)

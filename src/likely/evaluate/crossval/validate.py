@@ -206,10 +206,12 @@ class Validation:
         return scores_by_class(self.scorers[name], self.classes, self.parts[name], self.times, self.together)
 
     def by_subgroup(self, name: str, positive: str) -> tuple[Subgroups, ...]:
-        """How well a learner answers the rows of each level, with 95 % bounds; of a learner that was gathered."""
+        """How well a learner that was gathered answers the rows of each level, with 95 % bounds; not of parts of dates
+        that were tried in vain."""
         whole, parts = self.scorers[name], self.parts[name]
         by = design_effect(whole.read().accuracy, whole.effective_rows(self.times), parts, self.together)
-        return find_subgroups(self.gathered[name], positive, by)
+        used = {column.name for column in self.total.schema.attributes}
+        return tuple(one for one in find_subgroups(self.gathered[name], positive, by) if one.attribute in used)
 
 
 def teach_lessons(

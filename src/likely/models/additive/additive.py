@@ -101,6 +101,13 @@ class Additive(Settings):
         whole=True,
         choices=("any",),
     )
+    pairs: int | None = setting(
+        None,
+        "With order 2: pairs at most; of more, those that say least are left out. None: no limit.",
+        at_least=0,
+        whole=True,
+        optional=True,
+    )
     rounds: int = setting(1000, "Trees at most; held-out rows usually stop earlier.", at_least=1, whole=True)
     stopping: Literal["held-out", "never"] = setting(
         "held-out",
@@ -146,6 +153,12 @@ class Additive(Settings):
         whole=True,
         optional=True,
     )
+
+    @property
+    def spoken(self) -> str:
+        """By how many attributes take part in a term, and whether it is larger than usual."""
+        terms = {1: "curves", 2: "pairs", 3: "triples", "any": "trees"}.get(self.order, f"sets of {self.order}")
+        return f"{'larger ' * (self.leaves > type(self).leaves)}boosted {terms}"
 
     def needs(self, schema: Schema) -> frozenset[str]:
         """Nothing beyond the first order: levels, and tallies of numbers, which say where to cut."""
@@ -196,6 +209,8 @@ class Additive(Settings):
         for name in (*self.rising, *self.falling, *(name for names in self.apart for name in names)):
             if schema[name].role != "attribute":
                 raise SettingError(f"{shown(name)} is not an attribute, so Additive cannot be told anything of it.")
+        if self.pairs is not None and self.order not in (1, 2):
+            raise SettingError(f"pairs is for order 2, and order is {self.order}. Say order=2, or leave pairs out.")
         both = set(self.rising) & set(self.falling)
         if both:
             raise SettingError(f"{shown(min(both))} cannot be rising and falling at once. Say one of them.")
@@ -245,6 +260,7 @@ class Additive(Settings):
         recipe, given = self.prepared(coding)
         log_prior = log_of(prior_quotients(coding.summary, "observed", 0.0))
         anova = decompose(trees, rows, coding.sizes.tolist(), recipe.start)
+        anova = anova if self.pairs is None else anova.with_strongest_pairs(self.pairs, rows)
         return with_offsets(anova.for_two_classes() if len(log_prior) == 2 else anova, coding, rows, log_prior, given)
 
     def hold_out(self, parts: HeldOutParts, places: NDArray[np.intp]) -> tuple[Floats, Learner]:
@@ -274,6 +290,11 @@ class Additive(Settings):
         )
         said = model.log_joint(held_out.batch) - log_of(prior_quotients(coding.summary, "observed", 0.0))
         return replace(model, notes=(told, *model.notes)), said, settled
+
+    @property
+    def told_by_trees(self) -> bool:
+        """Whether all that trees say is kept in the terms."""
+        return self.pairs is None
 
     def evidence(self, coding: Coding, trees: list[TreeArrays], learned: CodedRows, batch: Batch) -> Floats:
         """What trees that were learned from some rows say of others beyond the prior."""

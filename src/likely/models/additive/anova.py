@@ -7,7 +7,7 @@ what its attributes say together, and the mean of every term is 0. Knows codes a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -96,6 +96,18 @@ class Anova:
             share_trees(own, trees.roots, trees.axis, trees.below, trees.left, trees.values, path, shares)
             out[list(at)] += (shares**2).mean(axis=(0, 2, 3))
         return out
+
+    def with_strongest_pairs(self, most: int, rows: RowSums) -> Anova:
+        """The same with so many pairs at most: those whose mean square over rows is greatest, of equals the first."""
+
+        def mean_square(at: tuple[int, int]) -> float:
+            (one, other), table = self.pairs[at].cells, self.pairs[at].table
+            both = one[rows.codes[:, at[0]]].astype(np.int64) * table.shape[1] + other[rows.codes[:, at[1]]]
+            weight = rows.tally(both, table.shape[0] * table.shape[1])
+            return float((weight[:, None] * table.reshape(len(weight), -1) ** 2).sum())
+
+        kept = sorted(sorted(self.pairs), key=lambda at: -mean_square(at))[:most]
+        return replace(self, pairs={at: self.pairs[at] for at in sorted(kept)})
 
     def for_two_classes(self) -> Anova:
         """Log-odds of the second of two classes as scores of both."""

@@ -269,6 +269,11 @@ def best_rounds(trials: Sequence[Boosting], most: int) -> tuple[int, int]:
 class Speaks(Protocol):
     """Who turns trees into evidence."""
 
+    @property
+    def told_by_trees(self) -> bool:
+        """Whether trees say what the terms made of them say."""
+        ...
+
     def evidence(self, coding: Coding, trees: list[TreeArrays], learned: CodedRows, batch: Batch) -> Floats: ...
 
 
@@ -310,11 +315,11 @@ def score_rows(
     rows: KeptRows,
 ) -> Floats:  # fmt: skip
     """What trees say of rows beyond the prior, (rows, classes). Where a cell is unknown, terms are silent, not trees:
-    such rows ask for the terms."""
+    such rows ask for the terms, as all do where terms are fewer than trees made."""
     two = len(coding.summary.classes) == 2
     asked = with_base(CodedRows.of(coding, rows.batch, rows.group, rows.weight, len(rows) + 1), given, two)
     out = np.zeros((len(rows), len(coding.summary.classes)))
-    gaps = (coding.as_told(asked.codes) < 0).any(axis=1)
+    gaps = (coding.as_told(asked.codes) < 0).any(axis=1) | (not learner.told_by_trees)
     if trees and not gaps.all():
         out[~gaps] = _evidence_of_trees(trees, asked.take(~gaps), two)
     if trees and gaps.any():

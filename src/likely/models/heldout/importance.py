@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 
 from likely.machinery.arrays import Floats
-from likely.models.contracts import Model
 from likely.models.judgement import Importance
-from likely.models.shapes import PairTable
+from likely.models.shapes import PairTable, Score
 from likely.models.shapes.folding import fold_lines
 from likely.models.shapes.lines import Line
 from likely.table.batch import Batch
@@ -21,11 +21,11 @@ MOST_ROWS, MOST_ASKED = 2_000, 200
 """Rows whose evidence is folded at most; and where a term is asked about subsets of its attributes."""
 
 
-def measure_importance(model: Model, batch: Batch, weight: Floats) -> Importance | None:
-    """How far attributes move the answers to the first rows of a batch; None where evidence cannot be folded."""
-    if not model.score.is_sum or model.shape() is None or len(model.classes) < 2:
+def measure_importance(score: Score, attributes: Iterable[str], batch: Batch, weight: Floats) -> Importance | None:
+    """How far attributes move the answers to the first rows of a batch; None where evidence cannot be folded. Of the
+    score, terms say nothing of unknown cells: nothing is averaged."""
+    if not score.is_sum or score.opaque is not None:
         return None
-    score = model.score  # of which terms say nothing of unknown cells: nothing is averaged
     one = score.take_apart(batch.sliced(slice(0, 1))) if batch.rows else None
     if one is None:
         return None
@@ -46,7 +46,7 @@ def measure_importance(model: Model, batch: Batch, weight: Floats) -> Importance
         return float(np.minimum(np.ptp(logs, axis=1), IMPOSSIBLE) @ weight)
 
     found = sorted(((mean(logs), pair) for pair, logs in pairs.items()), key=lambda one: (-one[0], one[1]))
-    each = {c.name: mean(total[c.name]) if c.name in total else 0.0 for c in model.schema.attributes}
+    each = {name: mean(total[name]) if name in total else 0.0 for name in attributes}
     return Importance(each, {(a, b): value for value, (a, b) in found[:MOST_PAIRS] if value > 0})
 
 

@@ -88,6 +88,13 @@ class Logistic(Settings):
                 "plain maximum likelihood has no single answer."
             )
 
+    @property
+    def spoken(self) -> str:
+        """By how numbers enter."""
+        return {"linear": "", "squares": "logistic regression with squares"}.get(
+            self.numbers, "logistic regression on bins"
+        )
+
     def needs(self, schema: Schema) -> frozenset[str]:
         """Nothing beyond the first order: means, deviations and levels. The rest is found by looking at the rows."""
         return frozenset()

@@ -85,7 +85,8 @@ class Auto(Settings):
     for_: tuple[Purpose, ...] = setting(
         (),
         "What the model must be able to do: sql, onnx, pmml (be exported), updates (learn, unlearn, merge), explaining "
-        "(every line of the ledger is that of attributes). Candidates that cannot are left out.",
+        "(be read: curves, and ten pairs of attributes at most; what that costs is said). Candidates that cannot are "
+        "left out.",
         convert=check_purposes,
     )
     members: Sequence[Any] = setting(
@@ -103,6 +104,10 @@ class Auto(Settings):
         given = tuple(map(member_learner, self.members))
         return given or pool_candidates(summary, self.effort, self.for_)
 
+    def _without_limit(self, summary: Summary) -> tuple[Learner, ...]:
+        """What would be tried if nobody had to read it."""
+        return pool_candidates(summary, self.effort, [p for p in self.for_ if p != "explaining"])
+
     @looks_at_rows
     def learn(self, summary: Summary) -> Learning[Model]:
         """The pool of what held-out rows choose; with a single class there is nothing to choose."""
@@ -113,8 +118,10 @@ class Auto(Settings):
         thorough, larger = self.effort == "best", not self.for_ and self.effort != "quick"
         if "pmml" in self.for_:
             summary = summary.settled()  # which cannot say how parts of dates are found
+        limited = "explaining" in self.for_ and not self.members
         screens = not self.members and "updates" not in self.for_  # models of other rows must know the same columns
-        plan = PoolPlan(self, self.candidates, self.parts, self.seed, thorough, others, larger, screens)
+        unlimited = self._without_limit if limited else None
+        plan = PoolPlan(self, self.candidates, self.parts, self.seed, thorough, others, larger, unlimited, screens)
         return learn_pool(plan, summary)
 
     def restore(self, summary: Summary, found: State) -> Model:

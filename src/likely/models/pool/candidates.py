@@ -65,6 +65,8 @@ each tree may say, and the longer it takes."""
 STEPS = 0.05
 """Tolerance of logistic regressions: a twentieth of a nat of all rows' log-likelihood, which no probability shows."""
 
+MOST_EXPLAINED = 10
+"""Pairs of a model that is to be read."""
 MOST_TOGETHER = 6
 """Numbers of one normal density that SQL and ONNX can say, as any of them may be missing."""
 
@@ -97,12 +99,18 @@ def _serves(learner: object, purposes: Collection[Purpose]) -> bool:
 
 
 def _said_by(learner: Any, purposes: Collection[Purpose], numbers: int) -> Any:
-    """The same with such densities of numbers as the languages can say; None where there are none.
+    """The same as people can read it, where that is asked for: with a few pairs of attributes, and nothing larger; and
+    with such densities of numbers as the languages can say. None where there are none.
 
     SQL has no kernel densities, SQL and ONNX normal densities of a few numbers together only. PMML gives weights to
     tables alone: with numbers cut into bins, which may be another candidate.
     """
     blocks = isinstance(learner, NaiveBayes) and bool(learner.blocks)
+    if "explaining" in purposes:
+        if blocks or (isinstance(learner, Logistic) and learner.numbers == "squares"):
+            return None
+        if isinstance(learner, Additive) and learner.order != 1:
+            learner = Additive(order=2, pairs=MOST_EXPLAINED)
     together = blocks or isinstance(learner, (FullBayes, LinearDiscriminant))
     if numbers > MOST_TOGETHER and together and {"sql", "onnx"} & {*purposes}:
         return None

@@ -19,7 +19,7 @@ from likely.models.heldout.weighing import evidence_weights, tell_apart, weighte
 from likely.models.judgement import group_cells
 from likely.models.pool.candidates import member_learner, member_spec
 from likely.models.posterior import Matrix, first_best
-from likely.models.registry import learner_titles
+from likely.models.registry import learner_titles, spoken_titles, weighed_names
 from likely.models.shapes import Exhibit
 from likely.sums.contracts import State
 from likely.sums.state import read_array, read_mapping, read_number, read_text, read_whole, require
@@ -77,12 +77,17 @@ class Trial:
             return (self.remark,)
         if not self.rows:
             return ()
-        titles, order = self.titles, sorted(self.kept, key=lambda h: (-self.weights[h], h))
-        shares = ", ".join(f"{titles[h]} × {self.weights[h]:.3g}" for h in order)
-        if not shares:
+        if not self.kept:
             return ("No candidate beats the class frequencies on held-out rows.",)
         count = f"{len(self.candidates)} candidates" if len(self.candidates) > 1 else "one candidate"
-        return (f"Chosen from {count} on held-out rows, with evidence weights: {shares}.",)
+        return (
+            f"Chosen from {count} on held-out rows: {weighed_names(self.spoken, self.weights[self.kept].tolist())}.",
+        )
+
+    @property
+    def spoken(self) -> tuple[str, ...]:
+        """What people call the candidates with weight."""
+        return spoken_titles([member_learner(self.candidates[h]) for h in self.kept])
 
     def exhibit(self, weighed: bool) -> tuple[Exhibit, ...]:
         """Every candidate with its weight and score; how many rows they were is known where these weigh one each."""
@@ -177,13 +182,20 @@ def choose_members(
     race: bool,
     beside: Mapping[str, Learner],
     everything: tuple[Summary, KeptRows],
+    unlimited: Sequence[Learner] = (),
 ) -> Choice:
     """Weights for the candidates by how they do on held-out parts of the rows, `most_parts` of them at most.
 
     In a `race` all are tried on the first part, and those that have weight there, or are best by themselves, on further
     ones, until held-out rows have told enough. Those `beside` are judged on the same rows, with all that these and
-    their summary have in `everything`: candidates may be given fewer columns.
+    their summary have in `everything`: candidates may be given fewer columns. `unlimited` would be candidates if people
+    need not read the model: they are tried as well, to say what that costs, and get no weight.
     """
+    limit = len(candidates)
+    groups = [[*range(limit)]]
+    if unlimited:
+        candidates = (*candidates, *(one for one in unlimited if one not in candidates))
+        groups.append([candidates.index(one) for one in unlimited])
     refused: dict[int, str] = {}
     needs = [candidate.needs(summary.schema) for candidate in candidates]
     wanted = sorted(frozenset().union(*needs))
@@ -193,7 +205,7 @@ def choose_members(
         if impossible := sorted(wishes & errors.keys()):
             refused[h] = errors[impossible[0]]
     parts = HeldOutParts.of(summary, rows, [wish for wish in wanted if wish not in errors], range(most_parts))
-    titles, tell, start = learner_titles(candidates), teller(), _log_shares(summary)
+    titles, tell, start = spoken_titles(candidates), teller(), _log_shares(summary)
     most = most_scored(len(candidates) * len(summary.classes), LEAST_SCORED)
 
     def known_places(held: HeldOutParts) -> NDArray[np.intp]:
@@ -219,17 +231,18 @@ def choose_members(
     scores = {h: _score_alone(one, start, rows, places) for h, (one, _) in found.items()}
     running = [*found]
     if race and found and len(places):
-        evidence, truth, weight = (
-            _stack({h: one for h, (one, _) in found.items()}),
-            rows.group[places].astype(np.int64),
-            rows.weight[places],
-        )
-        weights = _weigh_all(evidence, start, truth, weight)
-        logs = weighted_logs(evidence, start, weights)[np.arange(len(truth)), truth]
-        more = math.ceil(min(ENOUGH / max(-float(weight @ logs), 1e-9), most_parts)) - 1
-        best = sorted(found, key=lambda h: (-scores[h], h))[:GO_ON]
-        # The first goes on too: it is what is believed before rows speak (ANCHOR).
-        running = [h for h, w in zip(found, weights, strict=True) if w > 0 or h in best or h == 0]
+        truth, weight = rows.group[places].astype(np.int64), rows.weight[places]
+        going, more = set[int](), 0
+        for group in groups:
+            own = [h for h in found if h in group]
+            evidence = _stack({h: found[h][0] for h in own})
+            weights = _weigh_all(evidence, start, truth, weight)
+            logs = weighted_logs(evidence, start, weights)[np.arange(len(truth)), truth]
+            more = max(more, math.ceil(min(ENOUGH / max(-float(weight @ logs), 1e-9), most_parts)) - 1)
+            # The first goes on too: it is what is believed before rows speak (ANCHOR).
+            going |= {*own[:1], *sorted(own, key=lambda h: (-scores[h], h))[:GO_ON]}
+            going |= {h for h, w in zip(own, weights, strict=True) if w > 0}
+        running = [h for h in found if h in going]
         if more and running and len(parts.training) > 1:
             further = parts.holding([*parts.training][1 : 1 + more])
             beyond = known_places(further)
@@ -255,8 +268,12 @@ def choose_members(
         one = attempt(lambda own: judges.evidence(own, places), learner)
         if not isinstance(one, LikelyError):
             others[name] = one[0]
-    judged = JudgedRows({h: found[h][0] for h in running}, start, rows, places, summary, others)
+    judged = JudgedRows({h: found[h][0] for h in running if h < limit}, start, rows, places, summary, others)
     trial = _judge(judged)
+    if unlimited and trial.rows:
+        best = _judge(replace(judged, said={h: found[h][0] for h in groups[1] if h in running}))
+        notes = (_cost_of_limit(trial.score, best.score), *notes)
+    found, running = {h: one for h, one in found.items() if h < limit}, [*judged.said]
     weights = np.zeros(len(candidates))
     weights[running] = trial.weights if trial.rows else 0.0
     if trial.rows:
@@ -286,6 +303,15 @@ def with_candidate(choice: Choice, spoken_as: Learner, learner: Learner, said: F
     candidates = (*trial.candidates, member_spec(spoken_as))
     trial = replace(found, candidates=candidates, weights=weights, scores=scores)
     return Choice(trial, (*choice.learners, learner), choice.refused, judged)
+
+
+def _cost_of_limit(score: float, best: float) -> str:
+    """What it costs that people can read the model."""
+    own, other = (f"{-value / math.log(2):.4f}" for value in (score, best))
+    return (
+        f"Made to be read: curves, and ten pairs of attributes at most. Log loss on held-out rows: {own} bits a row; "
+        f"without this limit {other}."
+    )
 
 
 def _stack(found: Mapping[int, Floats]) -> Floats:

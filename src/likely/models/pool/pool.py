@@ -24,7 +24,7 @@ from likely.models.pool.choosing import Choice, Trial, choose_members, with_cand
 from likely.models.pool.dates import READ_IN_PARTS, choose_dates
 from likely.models.pool.screening import leave_out_silent
 from likely.models.prior import prior_quotients
-from likely.models.registry import build_learner, learner_titles
+from likely.models.registry import build_learner, spoken_titles, weighed_names
 from likely.models.shapes import (
     BinTable,
     Exhibit,
@@ -165,7 +165,7 @@ def pool_of(
     """The prior, and the weighed evidence of the members, which are those with weight; terms of one attribute are one
     line. `refused` says which candidates were not tried; `notes` of a file stand in place of all notes; `bounded` is
     False for files of before members were bounded, which answer as they did (tests/kept)."""
-    titles = learner_titles([member.learner for member in members])
+    titles = spoken_titles([member.learner for member in members])
     if notes is None:
         own = [f"{title}: {note}" for title, member in zip(titles, members, strict=True) for note in member.notes]
         notes = (*trial.notes(), *refused, *own)
@@ -174,7 +174,7 @@ def pool_of(
     log_prior, order = log_of(prior), [column.name for column in summary.schema.attributes]
     ranges = value_ranges(summary)
     scores = [bound(member.score, ranges) if bounded else member.score for member in members]
-    kept = [trial.titles[h] for h in trial.kept]
+    kept = trial.spoken
     model = Model(
         learner=learner,
         summary=summary.without(summary.more.keys() - needed),
@@ -218,9 +218,7 @@ def pool_of(
 
 def _whose_terms(titles: Sequence[str], weights: Floats) -> str:
     """The sentence that says whose terms these are."""
-    order = sorted(range(len(titles)), key=lambda h: (-weights[h], h))
-    named = ", ".join(f"{titles[h]} × {weights[h]:.3g}" for h in order)
-    return f"Each line is the weighted sum of the evidence from the pool's members: {named}." if titles else ""
+    return f"Each line adds up what its members say: {weighed_names(titles, weights.tolist())}." if titles else ""
 
 
 def _why_unlasting(titles: Sequence[str], members: Sequence[Model]) -> str:
@@ -286,6 +284,8 @@ class PoolPlan:
     """Learners that are judged on the same rows, and not pooled."""
     larger: bool = False
     """Whether one more candidate learns from all rows but those that judge, where there are more than are kept."""
+    unlimited: Callable[[Summary], tuple[Learner, ...]] | None = None
+    """What is tried without the limit that `candidates` has, to say what it costs."""
     screens: bool = False
     """Whether attributes that tell nothing are left out, where there are many."""
 
@@ -312,7 +312,14 @@ def learn_pool(plan: PoolPlan, summary: Summary) -> Learning[Model]:
     summary, choice = choose_dates(
         summary,
         lambda own: choose_members(
-            plan.candidates(own), own, rows, most, race, plan.beside, everything if told else (own, rows)
+            plan.candidates(own),
+            own,
+            rows,
+            most,
+            race,
+            plan.beside,
+            everything if told else (own, rows),
+            () if plan.unlimited is None else plan.unlimited(own),
         ),
     )
     choice = replace(choice, refused=(*told, *choice.refused))
@@ -329,7 +336,7 @@ def learn_pool(plan: PoolPlan, summary: Summary) -> Learning[Model]:
         return with_references((yield from learn_members(plan.learner, summary, choice, done)), rows)
     if missing:
         summary = sum_rows(summary, [rows.batch], missing).canonical()
-    titles, tell = learner_titles(learners), teller()
+    titles, tell = spoken_titles(learners), teller()
 
     def learn(h: int) -> Model:
         tell(f"Learning {titles[h]} from all rows: {h + 1} of {len(titles)}")
@@ -346,7 +353,7 @@ def _judge_larger(
     larger = larger_member(plan.candidates(summary), summary)
     if larger is None or choice.judged is None or not choice.trial.rows:
         return choice, {}
-    teller()(f"Learning {learner_titles([larger])[0]} from all rows but those that judge it")
+    teller()(f"Learning {larger.spoken} from all rows but those that judge it")
     model, said, settled = yield from larger.learn_beside(summary, rows.take(choice.judged.places))
     return with_candidate(choice, larger, settled, said), {len(choice.trial.candidates): model}
 

@@ -91,6 +91,33 @@ class References:
         columns = [place[code] for place, code in zip(self.places, self.codes.T, strict=True)]
         return np.ascontiguousarray(np.stack(columns, axis=1))
 
+    def are_unlike(self, batch: Batch) -> Bools:
+        """Which rows are like no reference: farther from the nearest than any of them is from the others, by what is
+        known of the row, and by more than one value."""
+        lie, far = np.full((batch.rows, len(self.axes)), np.nan), np.zeros((batch.rows, len(self.axes)))
+        for k, axis in enumerate(self.axes):
+            cells = batch.cells[axis.name]
+            codes = np.where(are_unknown(cells), -1, axis.codes(cells))
+            known = np.flatnonzero(codes >= 0)
+            lie[known, k], far[known, k] = self.places[k][codes[known]], self.far[k][codes[known]]
+        patterns, place = np.unique(np.isfinite(lie), axis=0, return_inverse=True)
+        limits = np.array([self._farthest(pattern) for pattern in patterns])
+        return np.asarray(_nearest(lie, far, self, False) > limits[place.reshape(-1)])
+
+    def _farthest(self, known: Bools) -> float:
+        """How far the most isolated reference is from all others, by these axes."""
+        key = known.tobytes()
+        if key not in self._limits:
+            columns = [far[code] for far, code in zip(self.far, self.codes.T, strict=True)]
+            lie = np.where(known, self.lying, np.nan)
+            few = known.sum() < 2 or len(self.codes) < 2
+            self._limits[key] = np.inf if few else float(_nearest(lie, np.stack(columns, axis=1), self, True).max())
+        return self._limits[key]
+
+    @cached_property
+    def _limits(self) -> dict[bytes, float]:
+        return {}
+
     def unknown(self, batch: Batch) -> Bools | None:
         """Which cells of each row are to be averaged over, (rows, axes); None where there is none."""
         names = [axis.name for axis in self.axes]
@@ -219,8 +246,32 @@ def _as_one(patterns: Bools) -> NDArray[np.void]:
     return packed.view(np.dtype((np.void, packed.shape[1]))).reshape(-1)
 
 
+def _nearest(rows: Floats, far: Floats, references: References, own: bool) -> Floats:
+    """What each row differs from the reference most like it; with `own` the rows are the references."""
+    out = np.empty(len(rows))
+    find_nearest(rows, np.ascontiguousarray(far), references.lying, references.relevance, int(own), out)
+    return out
+
+
 def _is_unknown(cells: Any, row: int) -> bool:
     return bool(cells.codes[row] == MISSING_CODE) if isinstance(cells, Codes) else not math.isfinite(cells[row])
+
+
+@kernel("f8[][], f8[][], f8[][], f8[], i8, f8[]")
+def find_nearest(rows: Floats, far: Floats, references: Floats, relevance: Floats, own: int, out: Floats) -> None:
+    """For each row what it differs from the reference most like it, as in `draw_alike`; with `own`, the rows are the
+    references, and none is compared with itself."""
+    for i in range(rows.shape[0]):
+        out[i] = np.inf
+        for r in range(references.shape[0]):
+            if own and r == i:
+                continue
+            cost = 0.0
+            for j in range(rows.shape[1]):
+                if not np.isnan(rows[i, j]) and cost < out[i]:
+                    d = (rows[i, j] - references[r, j]) / WIDTH
+                    cost += relevance[j] * min(0.5 * d * d, far[i, j])
+            out[i] = min(out[i], cost)
 
 
 @kernel("f8[][], f8[][], f8[][], f8[], f8[], i8, f8[], f8[], i4[][]")

@@ -137,7 +137,7 @@ def _learning(found: Curve, name: str, title: str, unit: str, trend: Trend, shar
     body = [text(0, 14, title, "title"), _doublings(frame, [rows for rows, _ in (*dots, *ahead)])]
     if base:
         body.append(path([place(*one) for one in base], "ideal"))
-        body.append(text(frame.left + frame.width, frame.up(base[-1][1]) - 5, "frequencies only", "tick inside", "end"))
+        body.append(text(frame.left + frame.width, frame.up(base[-1][1]) - 5, "guessing", "tick inside", "end"))
     body.append(path([place(r, m.value or 0.0) for r, m in dots], "accent-line"))
     if ahead:
         body.append(path([place(r, m.value or 0.0) for r, m in (dots[-1], *ahead)], "expected"))

@@ -18,7 +18,7 @@ from likely.machinery.text_files import toml_value, without_folders
 from likely.machinery.words import clean, interval, number, percent, plural, tie, weighed_rows
 from likely.models.contracts import Model
 from likely.models.default import is_unasked
-from likely.models.registry import spoken_name
+from likely.models.registry import spoken_titles, weighed_names
 from likely.models.settings import changed_settings
 from likely.portable.origin import describe_origin, held_out_sentence, judgement_sentence
 from likely.present.charts.bars import heat_map, rung, scale
@@ -68,20 +68,10 @@ def claim(lead: str, target: str = "", verb: str = "", figure: str = "", tail: s
     )
 
 
-def called(record: Look) -> str:
-    """Who answers, as a sentence begins with it: the model that nobody chose has no name of its own."""
-    return "The model" if record.learner.startswith("Auto(") else tables.learner_name(record)
-
-
-def within(record: Look) -> str:
-    """Who answers, within a sentence."""
-    return called(record)[0].lower() + called(record)[1:]
-
-
 def headline(record: Look) -> Styled:
     """The answer: who predicts what, how often that is right on unseen rows, and how sure that is. Where that is no
     more often than by guessing it says so first, and how well rows are ranked, if they are."""
-    target, learner = clean(record.target, 60), called(record)
+    target, learner = clean(record.target, 60), tables.learner_name(record)
     if not record.attributes:
         return claim(f"Only the class frequencies of {target} are known: no other column can be used.")
     if record.decisions is not None:
@@ -97,7 +87,8 @@ def headline(record: Look) -> Styled:
     if record.beats_guessing or ranking is None or top is None or (ranking.roc.auc.low or 0.0) <= 0.5:
         how = "Not clearly better" if record.beats_guessing else "No better"
         base = percent(record.baseline.accuracy)
-        lead = f"{how} than always guessing {guess}, which gets {base}: {within(record)} predicts"
+        who = tables.learner_name(record, first=False)
+        lead = f"{how} than always guessing {guess}, which gets {base}: {who} predicts"
         return claim(lead, target, "correctly for", right, tail, "quiet")
     of = f"\N{LEFT DOUBLE QUOTATION MARK}{clean(record.trust.positive, 40)}\N{RIGHT DOUBLE QUOTATION MARK}"
     lead = f"{learner} is right for {right} of unseen rows, no more than always guessing {guess}; but it ranks"
@@ -111,7 +102,7 @@ def lead_sentences(record: Look) -> tuple[str, ...]:
     if not record.attributes:
         return ()
     if record.decisions is not None:
-        return tuple(tables.cost_sentence(record.decisions, called(record)).split("\n"))
+        return tuple(tables.cost_sentence(record.decisions, tables.learner_name(record)).split("\n"))
     guess = tables.guess_sentence(record) if record.clearly_beats_guessing else ""  # else the headline says it
     first = " ".join(words for words in (guess, tables.one_attribute_sentence(record)) if words)
     after = (probability_sentence(record), infinity_sentence(record))
@@ -130,7 +121,7 @@ def ladder(record: Look) -> tuple[Table, ...]:
         rows.append((name, rung(alone.accuracy, None, None, "quiet"), percent(alone.accuracy)))
     bounds = record.intervals.accuracy
     drawn = rung(own, bounds.low, bounds.high, "accent")
-    rows.append((Styled(called(record), "own"), drawn, percent(own)))
+    rows.append((Styled(tables.learner_name(record), "own"), drawn, percent(own)))
     note = f"{design_sentence(record)} The thin line is the 95 % interval of accuracy."
     return (Table(f"{note} {_learner_words(record)}", ("", "", "accuracy"), tuple(rows), style="ladder"),)
 
@@ -148,14 +139,8 @@ def _learner_words(record: Look) -> str:
     model = record.model
     if model is None or not model.members or not record.learner.startswith("Auto("):
         return ""
-    shares: dict[str, float] = {}
-    for member, weight in zip(model.members, np.asarray(model.weights).tolist(), strict=True):
-        name = spoken_name(type(member.learner).__name__)
-        shares[name] = shares.get(name, 0.0) + abs(weight)
-    names = sorted(shares, key=lambda name: -shares[name])
-    parts = " : ".join(f"{100 * shares[name] / (sum(shares.values()) or 1.0):.0f}" for name in names)
-    listed = f"{', '.join(names[:-1])} and {names[-1]}, weighed {parts}" if len(names) > 1 else names[0]
-    return f"The model is {listed}, as held-out rows chose."
+    names = spoken_titles([member.learner for member in model.members])
+    return f"Chosen by held-out rows: {weighed_names(names, model.weights.tolist())}."
 
 
 def probability_sentence(record: Look) -> str:
@@ -169,11 +154,11 @@ def probability_sentence(record: Look) -> str:
 
 def infinity_sentence(record: Look) -> str:
     """Why a log loss is infinite, where one is."""
-    beside = {"the frequencies": record.baseline, "one attribute": record.baselines.one_rule}
+    beside = {"guessing": record.baseline, "one attribute": record.baselines.one_rule}
     beside |= {"naive Bayes": record.baselines.naive_bayes}
     names = [name for name, scores in beside.items() if scores is not None and scores.log_loss is None]
     if record.scores.log_loss is None:
-        names.insert(0, within(record))
+        names.insert(0, tables.learner_name(record, first=False))
     if not names:
         return ""
     return (
@@ -474,7 +459,7 @@ def _own_regions(record: Look) -> dict[str, tuple[int, ...]]:
     except SettingError:
         return {}
     code = [plane.codes[plane.classes.index(name)] if name in plane.classes else -1 for name in model.classes]
-    return {f"{called(record)}, of these two alone": tuple(code[k] for k in best.tolist())}
+    return {f"{tables.learner_name(record)}, of these two alone": tuple(code[k] for k in best.tolist())}
 
 
 def present_origin(programs: Sequence[str], facts: tuple[tuple[str, str], ...]) -> Document:
@@ -534,10 +519,7 @@ def present_answer(record: Look, classes: Table) -> Document:
         call = Styled(record.warnings[0], "callout")
     if leaks == count:  # they are the lead
         count = 0
-    table = tables.score_table(record)
-    heads = {tables.learner_name(record): within(record), "frequencies": "guessing"}
-    table = replace(table, header=tuple(heads.get(head, head) for head in table.header))
-    scores = Document("", (table, classes), style="two")
+    scores = Document("", (tables.score_table(record), classes), style="two")
     parts: tuple[Part, ...] = (*lead, *ladder(record), *((call,) if count else ()), scores)
     return Document("Result", parts, "answer", "Result", "quiet")
 

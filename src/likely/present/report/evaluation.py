@@ -237,7 +237,7 @@ def _sizes(record: Curve) -> Table:
         for p in record.points
     )
     loss = "infinite" if base.log_loss is None else f"{base.log_loss:.4f}"
-    rows += (("frequencies only", percent(base.accuracy), "", _bar(base.accuracy), loss, "", "", f"{base.brier:.4f}"),)
+    rows += (("guessing", percent(base.accuracy), "", _bar(base.accuracy), loss, "", "", f"{base.brier:.4f}"),)
     scores = ("accuracy", "95 % interval", "", "log loss, bits per row", "95 % interval", "", "Brier score")
     header = ("rows learned from", *scores)
     title = f"Learning curve: each of {record.folds} folds is predicted from more and more rows of the others"

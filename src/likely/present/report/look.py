@@ -25,10 +25,10 @@ FEW_CLASSES = 10
 COLUMNS = "How the columns were read"
 
 
-def learner_name(record: Look) -> str:
-    """What people call the learner, as a sentence begins with it."""
+def learner_name(record: Look, first: bool = True) -> str:
+    """What people call the learner, as a sentence begins with it, or within one."""
     spoken = spoken_name(record.learner.partition("(")[0])
-    return spoken[:1].upper() + spoken[1:]
+    return spoken[:1].upper() + spoken[1:] if first else spoken
 
 
 def folds_title(dealing: Dealing) -> str:
@@ -73,7 +73,7 @@ def loss_bits(value: float | None) -> str:
 def score_table(record: Look) -> Table:
     """The scores of the learner with their bounds, beside those of the baselines."""
     one, bounds, baselines = record.scores, record.intervals, record.baselines
-    others = {"frequencies": record.baseline}
+    others = {"guessing": record.baseline}
     if baselines.one_rule is not None and baselines.one_attribute is not None:
         others[f"{clean(baselines.one_attribute, 20)} alone"] = baselines.one_rule
     if baselines.naive_bayes is not None:
@@ -102,7 +102,7 @@ def score_table(record: Look) -> Table:
     if ranking is not None and len(record.classes) == 2:
         area = ranking.roc.auc
         rows.append(("area under ROC", f"{area.value or 0.0:.4f}", number_bounds(area), "0.5000", *blank[1:]))
-    header = ("score", learner_name(record), "95 % interval", *others)
+    header = ("score", learner_name(record, first=False), "95 % interval", *others)
     return Table(folds_title(record.dealing), header, tuple(rows), numbers_from(1, len(header)))
 
 
@@ -210,7 +210,7 @@ def lift_of(ranking: Ranking) -> Table:
 
 def baseline_table(record: Look) -> Table:
     """What is compared with the baselines."""
-    return against_table(f"{record.learner.partition('(')[0]} less the baselines", record.baselines.against)
+    return against_table(f"{learner_name(record)} less the baselines", record.baselines.against)
 
 
 def against_table(title: str, pairs: Sequence[Paired]) -> Table:
@@ -385,7 +385,7 @@ def _verdict(record: Look) -> str:
         return "No other column can be used, so nothing but the frequency of the classes is known."
     if record.decisions is not None:
         return cost_sentence(record.decisions, learner_name(record))
-    said = (answer_sentence(record), one_attribute_sentence(record), guess_sentence(record), qualification(record))
+    said = (answer_sentence(record), guess_sentence(record), one_attribute_sentence(record), qualification(record))
     return "\n".join(words for words in said if words)
 
 

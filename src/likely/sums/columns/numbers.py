@@ -16,7 +16,6 @@ from likely.sums.contracts import EVERY_ROW_ONE, State, Weights
 from likely.sums.exact import Exact
 from likely.sums.powers import ROOM, Powers
 from likely.sums.state import is_rising, read_array, read_whole, require
-from likely.sums.tallies import bits_to_drop, bits_to_drop_ahead, coarsen_tally, index_keys, merge_tallies
 from likely.sums.words.counting import Words
 from likely.table.labels import Labels, number_label
 from likely.table.schema import OTHER
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
 CAP = 2048
 MOST_CAP = 1 << 24
 """A file that says more than this is not believed."""
-_AHEAD = 1 << 12
-"""Rows that are looked at when the tally must be coarsened. What they need is needed anyway."""
 _FEW = 16
 """Groups of which the table is grown in larger steps: it takes little memory."""
 
@@ -75,15 +72,20 @@ class Numbers:
         """Take in one batch: a number (NaN: missing) and a group (negative: left out) for each row."""
         update_numbers([self], [cells], group, weights)
 
-    def _open(self, x: Floats) -> None:
+    def _open(self, x: Floats, group: Ints) -> None:
         """Make ready for these cells."""
         if self._index is None:
             first = x[:64].tolist()
             # Where most of the first cells differ, others will too: the index need not grow, each time from anew.
             many = 2 * len({value for value in first if value == value}) > len(first)
+            if many and len(x) > self.cap and not self._known and not self.level:
+                least, most = kernels.exponents(x)
+                self.level = tallies.bits_to_drop_of_many(x, group, least, most, self.cap) if least <= most else 0
+                if self.level:  # it need not be coarsened once it is full
+                    self._powers.widen(least, most)
             least = tallies.index_size(min(len(x), self.cap)) if many else 256 if len(x) >= 64 else 16
             self._keys, self._secret = self._keys.copy(), draw_keys()
-            self._index = index_keys(self._keys, self._known, self._secret, least)
+            self._index = tallies.index_keys(self._keys, self._known, self._secret, least)
         self._tidy, self._cache = False, {}
 
     def _limit(self) -> int:
@@ -98,8 +100,6 @@ class Numbers:
     def _update_weighed(self, x: Floats, group: Ints, weights: Weights) -> None:
         """Take in rows that do not all weigh one."""
         codes = np.empty(len(x), np.int32)
-        # A row without weight must not cost a place in the tally (tests/laws/test_laws.py).
-        group = np.where(weights.nothing(), np.int32(-1), group)
         done = 0
         while done < len(x):
             limit = self._limit()
@@ -151,15 +151,14 @@ class Numbers:
         assert self._index is not None
         if limit < self.cap:
             least = (16 if self.groups <= _FEW else 4) * len(self._index)
-            self._index = index_keys(self._keys, self._known, self._secret, least)
+            self._index = tallies.index_keys(self._keys, self._known, self._secret, least)
             return
         if self.level == 0:
             keys, counts = self._keys[: self._known], self.table.counts()
             powers = None if counts is None else Powers.of_tally(keys, np.ascontiguousarray(counts[: self._known]))
             self._powers = powers or Powers.of(*self.sums())
-        ahead = x[: at + _AHEAD]
-        bits = bits_to_drop_ahead(self._keys, self._known, ahead, group[: len(ahead)], at, self.level, self.cap)
-        self._keys, self._known, self.table, self._index = coarsen_tally(
+        bits = tallies.bits_to_drop_ahead(self._keys, self._known, x, group, at, self.level, self.cap)
+        self._keys, self._known, self.table, self._index = tallies.coarsen_tally(
             self._keys, self._known, self.table, bits, self._secret
         )
         self.level += bits
@@ -282,7 +281,7 @@ class Numbers:
     def _drop_bits(self, bits: int) -> None:
         """Drop so many bits more from a canonical tally whose sums are kept apart already."""
         nothing = Exact.zeros(0, self.groups)
-        self._set_tally(*merge_tallies((self._keys, self.table, bits), (self._keys[:0], nothing, 0), +1))
+        self._set_tally(*tallies.merge_tallies((self._keys, self.table, bits), (self._keys[:0], nothing, 0), +1))
         self.level += bits
 
     def _combined(self, other: Numbers, sign: int) -> Numbers:
@@ -294,9 +293,11 @@ class Numbers:
         out.level = max(a.level, b.level)
         out.other = joined(a.other, b.other)
         out._set_tally(
-            *merge_tallies((a._keys, a.table, out.level - a.level), (b._keys, b.table, out.level - b.level), sign)
+            *tallies.merge_tallies(
+                (a._keys, a.table, out.level - a.level), (b._keys, b.table, out.level - b.level), sign
+            )
         )
-        bits = bits_to_drop(out._keys, out.cap)
+        bits = tallies.bits_to_drop(out._keys, out.cap)
         if out.level + bits:
             out._powers = Powers.of(*(joined(m, t) for m, t in zip(a.sums(), b.sums(), strict=True)))
         if bits:
@@ -398,8 +399,10 @@ def update_numbers(
     rows, groups = len(group), columns[0].groups
     if any(len(x) != rows for x in arrays) or any(own.groups != groups for own in columns):
         raise ValueError("all columns have a cell for each row, and the same groups")
+    if not weights.plain:  # a row without weight must not cost a place in the tally (tests/laws/test_laws.py)
+        group = np.where(weights.nothing(), np.int32(-1), group)
     for own, x in zip(columns, arrays, strict=True):
-        own._open(x)
+        own._open(x, group)
     if not weights.plain:
         for own, x in zip(columns, arrays, strict=True):
             own._update_weighed(x, group, weights)

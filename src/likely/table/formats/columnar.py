@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _BYTES = 1 << 21
 """About so many bytes of cells are in a batch, if its rows are long."""
-_WIDE_BYTES = 1 << 23
+_WIDE_BYTES = 1 << 24
 """The same, where no cells are long."""
 _LONG = 64
 """Mean bytes of a cell above which a text column is not read as a dictionary: its cells are hardly ever equal."""
@@ -135,8 +135,6 @@ class ParquetSource(FileSource):
                 batch_size=rows, row_groups=list(groups), columns=read, use_threads=use_threads
             ):
                 yield self._given(batch, names)
-        # Pages of many columns take up hundreds of megabytes, which the pool would keep beside what is made of them.
-        pa.default_memory_pool().release_unused()
 
 
 def open_ipc(place: Place) -> Source:

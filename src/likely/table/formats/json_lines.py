@@ -137,6 +137,8 @@ FIRST_ROWS = 20_480
 BLOCK = 4 << 20
 """Bytes of lines that are parsed at once."""
 LONGEST_LINE = 64 << 20
+MOST_KEPT = 256 << 20
+"""Bytes of cells that are kept once they were parsed to be checked; of more, nothing is, and all is parsed again."""
 PLAIN: dict[str, pa.DataType] = {
     "BOOLEAN": pa.bool_(),
     "BIGINT": pa.int64(),
@@ -165,6 +167,9 @@ def open_json(place: Place, encoding: str | None) -> Source:
 class JsonSource(FileSource):
     """JSON lines, read by duckdb. A nested value is its JSON text; so is a column of several types."""
 
+    _parsed: Sequence[pa.Table] = ()
+    """All rows, where they were parsed to be checked and are few enough to be kept."""
+
     def __init__(self, place: Place, text: TextFile) -> None:
         self._text, self.name = text, place.name  # the text is kept, as a copy of it lives no longer
         self._path = text.copied() if place.packed or text.encoding != "utf-8" else place.path
@@ -176,11 +181,15 @@ class JsonSource(FileSource):
         """Whether types found by the first rows hold for all, as Arrow finds on every thread: DuckDB, which would find
         them over the whole file on one, then need not read it."""
         self._take_kinds(place, self._describe(FIRST_ROWS), True)
+        parsed, size = list[pa.Table](), 0
         try:
-            for _ in in_order(self._cut() if self._plain else (), self._check):
-                pass
+            for table in in_order(self._cut() if self._plain else (), self._check):
+                size += table.nbytes
+                if size <= MOST_KEPT:
+                    parsed.append(table)
         except Uncut:
             return False
+        self._parsed = parsed if size <= MOST_KEPT else []
         return bool(self._plain)
 
     def _describe(self, rows: int) -> dict[str, str]:
@@ -242,27 +251,32 @@ class JsonSource(FileSource):
         names = self.resolve_columns(columns)
         return (partial(self._parse, block, names) for block in self._cut())
 
-    def _cut(self) -> Iterator[bytes]:
-        """Blocks of whole lines. A line end is never part of a value."""
+    def _cut(self) -> Iterator[bytes | pa.Table]:
+        """Blocks of whole lines, or what was parsed of them. A line end is never part of a value."""
+        if self._parsed:
+            yield from self._parsed
+            return
         rest, size = b"", BLOCK
         with file_errors(self.name), open(self._path, "rb") as file:
             while data := file.read(size):
                 end = data.rfind(b"\n") + 1
                 if end:
-                    yield rest + data[:end]
+                    yield b"".join((rest, memoryview(data)[:end]))
                 rest, size = data[end:] if end else rest + data, BLOCK if end else 4 * size
                 if len(rest) > LONGEST_LINE:
                     raise Uncut
         if rest:
             yield rest
 
-    def _check(self, block: bytes) -> None:
-        """Refuse, by `Uncut`, a block with other names or types."""
-        for column in self._read(block, list(self._plain), "error").columns:
+    def _check(self, block: bytes | pa.Table) -> pa.Table:
+        """The cells of a block; refuses, by `Uncut`, one with other names or types."""
+        table = self._read(block, list(self._plain), "error")
+        for column in table.columns:
             if pa.types.is_int64(column.type) and (pc.min(column).as_py() or 0) < 0:
                 raise Uncut  # DuckDB has another type for whole numbers of both signs
+        return table
 
-    def _parse(self, block: bytes, names: list[str]) -> list[pa.RecordBatch]:
+    def _parse(self, block: bytes | pa.Table, names: list[str]) -> list[pa.RecordBatch]:
         """The rows of a block; `Uncut` where Arrow might see other cells than DuckDB, or none."""
         rows = self._read(block, names or [self.schema.names[0]], "ignore").combine_chunks()
         return [self._given(batch, names) for batch in rows.to_batches(max_chunksize=ROWS)]
@@ -271,9 +285,11 @@ class JsonSource(FileSource):
         """The types in which columns arrive."""
         return pa.schema([self._kept.field(name) for name in names])
 
-    def _read(self, lines: bytes, asked: list[str], others: Literal["error", "ignore"]) -> pa.Table:
+    def _read(self, lines: bytes | pa.Table, asked: list[str], others: Literal["error", "ignore"]) -> pa.Table:
         import pyarrow.json as pj
 
+        if isinstance(lines, pa.Table):
+            return lines.select(asked)
         arriving = self._fields(asked)
         if not lines.strip():
             return arriving.empty_table()

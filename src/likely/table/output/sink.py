@@ -8,7 +8,7 @@ import json
 import struct
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from csv import writer
 from errno import EBADF, EISDIR
@@ -268,7 +268,7 @@ def _needs_quotes(array: ArrowArray, delimiter: str) -> bool:
     return _is_text(array) and has_match(array, f'[{delimiter}"\r\n]|^\\s|\\s$')
 
 
-DENSITY, PREDICTION = "log_density", "prediction"
+DENSITY, PREDICTION, REMARKS = "log_density", "prediction", "remarks"
 """The columns of a table of densities, and of predicted classes."""
 
 
@@ -278,13 +278,22 @@ def prediction_names(classes: tuple[str, ...]) -> list[str]:
 
 
 def prediction_batch(
-    classes: tuple[str, ...], codes: NDArray[np.integer], matrix: NDArray[np.float64], kept: ArrowBatch | None = None
+    classes: tuple[str, ...],
+    codes: NDArray[np.integer],
+    matrix: NDArray[np.float64],
+    kept: ArrowBatch | None = None,
+    remarks: tuple[Sequence[str], NDArray[np.intp]] | None = None,
 ) -> pa.RecordBatch:
-    """Predictions as a batch, after the columns of `kept`; a row that cannot be classified has empty cells."""
+    """Predictions as a batch, after the columns of `kept`; a row that cannot be classified has empty cells. `remarks`
+    are texts, and which of them each row has."""
     names = prediction_names(classes)
     classified = codes >= 0
     arrays: list[ArrowArray] = [label_array(codes, classes, classified)]
     arrays += [number_array(matrix[:, k], classified) for k in range(len(classes))]
+    if remarks is not None:
+        texts, place = remarks
+        names.append(REMARKS)
+        arrays.append(label_array(place, texts, np.array([text != "" for text in texts], np.bool_)[place]))
     return _beside(kept, names, arrays)
 
 

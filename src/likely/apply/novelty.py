@@ -1,0 +1,84 @@
+"""What of a row training did not have: numbers beyond its range, levels it did not know, values that hardly occurred
+together. Knows models and batches; changes no answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likely.errors import shown
+from likely.machinery.arrays import Bools
+from likely.models.contracts import Model
+from likely.models.factors.bins import value_ranges
+from likely.table.batch import UNSEEN_CODE, Batch, Codes
+from likely.table.labels import date_label, number_label
+from likely.table.open import open_source
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+UNLIKE = "its values hardly occurred together"
+
+
+class NoveltyCheck:
+    """Tells what is unusual of rows, for one model."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self._ranges = value_ranges(model.summary)
+
+    def read(self, batch: Batch) -> tuple[list[str], NDArray[np.intp]]:
+        """The remarks there are, and which of them each row has; the first says nothing."""
+        said: dict[str, Bools] = {}
+        for name, mask in self.beyond(batch).items():
+            said[f"{shown(name, 40)[1:-1]} is beyond training ({self.range_of(name)})"] = mask
+        for column in self.model.schema.attributes:
+            cells = batch.cells[column.name]
+            if isinstance(cells, Codes) and (unseen := cells.codes == UNSEEN_CODE).any():
+                said[f"{shown(column.name, 40)[1:-1]} has a level that training did not have"] = unseen
+        said[UNLIKE] = self.unlike(batch)
+        masks = np.stack([*said.values()], axis=1)
+        patterns, place = np.unique(masks, axis=0, return_inverse=True)
+        names = np.array([*said], object)
+        texts = ["; ".join(names[pattern].tolist()) for pattern in patterns]
+        if "" not in texts:
+            return ["", *texts], np.asarray(place.reshape(-1) + 1)
+        return texts, np.asarray(place.reshape(-1))
+
+    def beyond(self, batch: Batch) -> dict[str, Bools]:
+        """Which numbers lie beyond all values of training, by attribute; attributes without such cells are left out."""
+        out = {}
+        for name, (low, high) in self._ranges.items():
+            cells: Any = batch.cells.get(name)
+            if isinstance(cells, np.ndarray) and (mask := (cells < low) | (cells > high)).any():
+                out[name] = mask
+        return out
+
+    def range_of(self, name: str) -> str:
+        """The least and the greatest number of training."""
+        tell = date_label if self.model.schema[name].kind == "date" else number_label
+        low, high = self._ranges[name]
+        return f"{tell(low)} to {tell(high)}"
+
+    def unlike(self, batch: Batch) -> Bools:
+        """Which rows are like none that stand for the table: a level that training did not have is told by itself."""
+        references = self.model.references
+        return np.zeros(batch.rows, np.bool_) if references is None else references.are_unlike(batch)
+
+
+def remarks(model: Model, data: object) -> list[str]:
+    """What training did not have of each row of a table, or of one row (a dict of values): numbers beyond its range, a
+    level it did not know, values that hardly occurred together. '' where there is nothing to remark.
+
+    >>> import likely
+    >>> model = likely.fit({"age": [20, 30, 40, 50], "buys": ["n", "n", "y", "y"]}, "buys")
+    >>> likely.remarks(model, {"age": [25, 77]})
+    ['', 'age is beyond training (20 to 50)']
+    """
+    table, _ = model.as_table(data)
+    source, check, out = open_source(table), NoveltyCheck(model), []
+    for arrow in source.batches(model.columns_in(source)):
+        texts, place = check.read(model.encoder().encode(arrow, 0))
+        out += np.array(texts, object)[place].tolist()
+    return out
