@@ -152,7 +152,8 @@ def test_bins_that_were_counted_are_shown_in_a_pool() -> None:
     effects = find_effects(model)
     assert all(len(effect.logs) == len(effect.labels) == len(effect.weight) for effect in effects.values())
     for name, effect in effects.items():
-        points = [float(effect.edges[0]) - 1, *effect.edges.tolist()] if effect.edges is not None else []
+        assert effect.edges is not None
+        points = [-9.0, *effect.edges.tolist()]
         for value, logs in zip(points, effect.logs, strict=True):
             ledger = likely.explain(model, {"x": 0.0, "z": 0.0, name: value})
             (entry,) = (e for e in ledger.entries if e.name == name)
