@@ -20,7 +20,7 @@ from likely import Loss, Posterior
 from likely.errors import SettingError
 from likely.evaluate.attributes.redundancy import holm
 from likely.evaluate.scores.intervals import Parts, class_scores, paired, resampled, wilson
-from likely.evaluate.scores.ranking import ranking, reliability, thinned
+from likely.evaluate.scores.ranking import kept_points, ranking, reliability
 from likely.evaluate.scores.scores import Chosen, log_odds, loss_scores, probabilities
 from likely.present.report.look import score_table
 from likely.sums.contracts import weights
@@ -270,7 +270,7 @@ def test_lift_is_what_the_rows_above_have() -> None:
 
 def test_a_long_curve_keeps_its_ends() -> None:
     points = np.column_stack([np.linspace(0, 1, 5000), np.linspace(0, 1, 5000) ** 0.5])
-    kept = thinned(points)
+    kept = [tuple(point) for point in points[kept_points(points)].tolist()]
     assert len(kept) <= 202 and kept[0] == (0, 0) and kept[-1] == (1, 1) and list(kept) == sorted(kept)
 
 

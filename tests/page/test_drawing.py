@@ -131,7 +131,7 @@ def test_the_confusion_of_few_and_of_many_classes() -> None:
 
 
 def tokens(dark: bool) -> dict[str, tuple[float, float, float]]:
-    part = STYLE.split("@media (prefers-color-scheme: dark)")[1 if dark else 0]
+    part = STYLE.split("@media screen and (prefers-color-scheme: dark)")[1 if dark else 0]
     return {
         name: tuple(int(value[k : k + 2], 16) / 255 for k in (0, 2, 4))  # type: ignore[misc]
         for name, value in re.findall(r"--([\w-]+): #([0-9a-f]{6})\b", part)

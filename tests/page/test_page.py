@@ -150,7 +150,7 @@ def test_the_numbers_of_the_page_are_those_of_the_record(watched: Watched, pages
     assert [float(c) for c in cells] == [v for row in record.confusion for v in row]
     bits = tab.locator("#bits table.bits tbody tr").all()
     assert [(r.locator("th").inner_text(), r.locator("td").nth(0).inner_text()) for r in bits] == [
-        (a["name"], f"{a['bits']:.4f}") for a in record.attributes
+        (a["name"], f"{a['importance']:.2f}") for a in record.attributes
     ]
     assert tab.locator("#plane .regions figure").count() == 4
     assert tab.locator("#learning svg").count() == 2

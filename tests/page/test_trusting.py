@@ -11,7 +11,7 @@ import likely
 from likely.evaluate.crossval.dealing import Dealing
 from likely.evaluate.scores.intervals import Measure as measure
 from likely.present.charts.lines import learning, precision_recall, roc
-from likely.present.page import contents
+from likely.present.page import contents, trusting
 from likely.present.report import look
 from likely.present.report import look as tables
 
@@ -37,7 +37,8 @@ def trusted() -> Any:
     rule = Record(accuracy=0.7, log_loss=None, brier=0.4, unclassified=0)
     naive = Record(accuracy=0.75, log_loss=0.6, brier=0.35, unclassified=0)
     return Record(
-        scores=Record(accuracy=0.8, log_loss=0.5, brier=0.3, unclassified=0), rows=100, decisions=None, trust=trust,
+        scores=Record(accuracy=0.8, log_loss=0.5, brier=0.3, unclassified=0, rows=100.0),
+        rows=100, decisions=None, trust=trust,
         baseline=Record(accuracy=0.6, log_loss=0.9, brier=0.5, unclassified=0), learner="Auto()",
         dealing=Dealing(10, 0), classes={"<b>": 30.0, "other": 70.0},
         intervals=Record(accuracy=measure(0.8, 0.7, 0.88), log_loss=measure(0.5, 0.4, 0.6), brier=measure(None)),
@@ -66,7 +67,7 @@ def test_everything_is_shown() -> None:
     assert [name.style for name, *_ in contents.ladder(record)[0].rows] == ["base", "one", "own"]
     assert tables.precision_table(record).rows == (("<b>", "30", "–", "50.0 % (40.0 to 60.0)", "–"),)
     ranking = record.trust.rankings["<b>"]
-    assert "0.900 (95 % interval: 0.850 to 0.950)" in contents.rank_sentence(ranking)
+    assert "0.900 (95 % interval: 0.850 to 0.950)" in trusting.rank_sentence(ranking)
     assert [ElementTree.fromstring(chart(ranking)).get("aria-label") for chart in (roc, precision_recall)] == [
         "ROC curve: recall of <b> against false positive rate",
         "Precision and recall: precision against recall of <b>",

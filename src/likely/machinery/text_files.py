@@ -1,9 +1,11 @@
-"""Pages of TOML, and names of files made of any text."""
+"""Pages of TOML, names of files made of any text, and paths without their folders."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import tomllib
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
@@ -97,3 +99,27 @@ def safe_file_name(text: str, otherwise: str) -> str:
         root = root[:-1]
     device = root.upper().partition(".")[0] in DEVICES
     return f"{root or otherwise}{'_' if device else ''}{suffix}"
+
+
+# Paths, as they may be shown to others.
+
+_FOLDERS = re.compile(r"^(--?[\w-]+=)?(?:~?/|[A-Za-z]:[\\/]).*[\\/](?=[^\\/])")
+
+
+def without_folder(word: str) -> str:
+    """A path of this machine as the name of its file; other words as they are. A page is mailed, and folders are
+    nobody's business.
+
+    >>> without_folder("/data/ann/my data.csv"), without_folder("--out=/out/y.html"), without_folder("s3://b/a.csv")
+    ('my data.csv', '--out=y.html', 's3://b/a.csv')
+    """
+    return _FOLDERS.sub(r"\1", word)
+
+
+def without_folders(command: str) -> str:
+    """A command with the names of files alone.
+
+    >>> without_folders("likely look '/data/ann/my data.csv' y --out /out/y.html")
+    "likely look 'my data.csv' y --out y.html"
+    """
+    return shlex.join(map(without_folder, shlex.split(command)))

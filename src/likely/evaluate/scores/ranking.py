@@ -10,7 +10,7 @@ import numpy as np
 
 from likely.errors import ColumnError, nearest, shown
 from likely.evaluate.scores.intervals import NORMAL, Measure, wilson
-from likely.evaluate.scores.scores import HeldOutRows
+from likely.evaluate.scores.scores import HeldOutRows, probabilities
 from likely.machinery.arrays import distinct, quantile
 from likely.sums.summary import Summary
 from likely.sums.tallies import equal_weight_bins
@@ -24,7 +24,7 @@ from likely.models.shapes import temper
 
 # How well rows are ranked by the probability of one class: ROC, precision and recall, lift. Knows arrays only.
 
-MOST_RANKED = 20
+MOST_RANKED = 100
 """Classes up to which each is ranked against all others."""
 MOST_POINTS = 200
 """Of a curve, as it is kept; areas are those of all of them."""
@@ -43,6 +43,8 @@ class Roc:
     """P(a row of the class ranks above one of another), ties half; bounds after DeLong, on the scale of log odds."""
     points: tuple[tuple[float, float], ...]
     """(share of the others, share of the class) at and above each threshold."""
+    thresholds: tuple[float, ...] = ()
+    """Of each point: the least P(class) of the rows that it stands for; 1 of the first, which stands for none."""
 
 
 @dataclass(frozen=True)
@@ -112,13 +114,17 @@ def ranking(score: NDArray[np.float64], hit: NDArray[np.bool_], weight: NDArray[
     (0.75, 0.8333)
     """
     steps = _Steps(score, hit, weight)
-    points = thinned(np.column_stack([steps.false / steps.negatives, steps.true / steps.positives]))
+    curve = np.column_stack([steps.false / steps.negatives, steps.true / steps.positives])
+    kept = kept_points(curve)
+    points = tuple((float(a), float(b)) for a, b in curve[kept])
+    thresholds = (1.0, *probabilities(steps.values[::-1][kept]).tolist())
     precision, recall = steps.true / (steps.true + steps.false), steps.true / steps.positives
     # Sums, not products of vectors: those are taken by several threads, which wait for each other and round otherwise.
     average = float((np.diff(recall, prepend=0.0) * precision).sum())
     whole = steps.positives + steps.negatives
     prevalence = steps.positives / whole
-    curve = thinned(np.column_stack([recall, precision]))
+    pairs = np.column_stack([recall, precision])
+    kept = kept_points(pairs)
     upto = np.concatenate([[0.0], steps.true + steps.false]) / whole
     gained = np.concatenate([[0.0], recall])
     rows = []
@@ -127,8 +133,8 @@ def ranking(score: NDArray[np.float64], hit: NDArray[np.bool_], weight: NDArray[
         found = float(np.interp(share, upto, gained))
         rows.append(LiftRow(share, found, found * prevalence / share, found / share))
     return Ranking(
-        Roc(of, steps.positives, steps.negatives, _area(steps, hit, weight), ((0.0, 0.0), *points)),
-        PrecisionRecall(of, average, prevalence, curve),
+        Roc(of, steps.positives, steps.negatives, _area(steps, hit, weight), ((0.0, 0.0), *points), thresholds),
+        PrecisionRecall(of, average, prevalence, tuple((float(a), float(b)) for a, b in pairs[kept])),
         Lift(of, tuple(rows)),
     )
 
@@ -137,8 +143,8 @@ class _Steps:
     """Weights of rows of the class and of others at and above each different score, the highest first."""
 
     def __init__(self, score: NDArray[np.float64], hit: NDArray[np.bool_], weight: NDArray[np.float64]) -> None:
-        values, self.place = np.unique(score, return_inverse=True)
-        count = len(values)
+        self.values, self.place = np.unique(score, return_inverse=True)
+        count = len(self.values)
         self.ups = np.bincount(self.place, weight * hit, count)
         self.downs = np.bincount(self.place, weight * ~hit, count)
         self.true, self.false = np.cumsum(self.ups[::-1]), np.cumsum(self.downs[::-1])
@@ -164,13 +170,14 @@ def _area(steps: _Steps, hit: NDArray[np.bool_], weight: NDArray[np.float64]) ->
     return Measure(value, low, high)
 
 
-def thinned(points: NDArray[np.float64]) -> tuple[tuple[float, float], ...]:
-    """At most MOST_POINTS of a curve: the first and last, and those evenly between them along its length."""
-    if len(points) > MOST_POINTS:
-        length = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(points, axis=0)).sum(axis=1))])
-        wanted = np.searchsorted(length, np.linspace(0, length[-1], MOST_POINTS))
-        points = points[distinct(np.append(np.minimum(wanted, len(points) - 1), [0, len(points) - 1]))]
-    return tuple((float(a), float(b)) for a, b in points)
+def kept_points(points: NDArray[np.float64], most: int = MOST_POINTS) -> NDArray[np.intp]:
+    """The places of at most so many points of a curve: the first and last, and those evenly between them along its
+    length."""
+    if len(points) <= most:
+        return np.arange(len(points))
+    length = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(points, axis=0)).sum(axis=1))])
+    wanted = np.searchsorted(length, np.linspace(0, length[-1], most))
+    return np.asarray(distinct(np.append(np.minimum(wanted, len(points) - 1), [0, len(points) - 1])), np.intp)
 
 
 # Whether probabilities can be taken at their word: how often rows that were given p turn out so. Knows arrays.

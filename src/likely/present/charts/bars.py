@@ -43,7 +43,8 @@ def stacked(shares: Sequence[float], label: str = "", hues: Sequence[str] = ()) 
     parts = [*((s, h) for s, h in zip(shares, hues, strict=True) if h not in GREY), (grey, "other")]
     for share, hue in parts:
         if share > 0.0005:
-            out.append(f'<rect class="{hue} fill" x="{at(100 * start)}%" width="{at(100 * share)}%"/>')
+            place = f' x="{at(100 * start)}%"' if start else ""
+            out.append(f'<rect class="{hue} fill"{place} width="{at(100 * share)}%"/>')
         start += share
     return _bar("".join(out), label)
 
@@ -194,7 +195,7 @@ def confusion_map(names: Sequence[str], table: Sequence[Sequence[float]]) -> Cha
     shares, count = row_shares(table)[:MOST_CLASSES, :MOST_CLASSES], min(len(names), MOST_CLASSES)
     size = max(7.0, min(56.0, 480.0 / count))
     shown = [cut_middle(name, LONGEST) for name in names[:count]]
-    room = 6.1 * max(map(len, shown), default=1)
+    room = 6.7 * max(map(len, shown), default=1)
     every = max(1, -(-11 // int(size)))
     left, top = max(room + 12, 92.0), 34 + max(room * 0.82, 14)
     wide, numbered = size * count, size >= LEAST_NUMBERED

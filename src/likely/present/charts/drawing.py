@@ -16,8 +16,8 @@ from likely.sums import state
 
 # How charts are drawn: SVG written by hand, a frame with axes, words escaped. Knows numbers and words, no records.
 
-COLOURS = 8
-"""Classes of a target beyond these have no colours of their own."""
+COLOURS, MOST_COLOURS = 8, 20
+"""Hues; and how many classes are told apart by hue, shade and pattern: of more the most frequent, others are grey."""
 MOST_TICKS = 6
 STYLE = Path(__file__).parent / "charts.css"
 
@@ -59,13 +59,13 @@ def colour(k: int, classes: int = 1) -> str:
 def class_colours(weights: Sequence[float]) -> tuple[str, ...]:
     """The style class of each class: of many, the most frequent ones have colours and all others are grey.
 
-    >>> class_colours([3, 5]), class_colours([1, 9, 8, 7, 6, 5, 4, 3, 2])
-    (('k0', 'k1'), ('other', 'k0', 'k1', 'k2', 'k3', 'k4', 'k5', 'k6', 'k7'))
+    >>> class_colours([3, 5]), class_colours([1, 9, 8, 7, 6, 5, 4, 3, 2]), class_colours([*range(30)])[8:12]
+    (('k0', 'k1'), ('k8', 'k0', 'k1', 'k2', 'k3', 'k4', 'k5', 'k6', 'k7'), ('other', 'other', 'k19', 'k18'))
     """
     if len(weights) <= COLOURS:
         return tuple(f"k{k}" for k in range(len(weights)))
     out = ["other"] * len(weights)
-    for rank, k in enumerate(frequent_first(weights)[:COLOURS]):
+    for rank, k in enumerate(frequent_first(weights)[:MOST_COLOURS]):
         out[k] = f"k{rank}"
     return tuple(out)
 
@@ -308,7 +308,7 @@ def plain_style(css: str) -> str:
     for selectors, rule in re.findall(r"([^{}]+)\{([^{}]*)\}", _light(css)):
         if re.match(r"\s*--", rule):  # says which variable a class has
             continue
-        for k in (name[3:] for name in colours if re.fullmatch(r"--k\d", name)) if "var(--k)" in rule else (None,):
+        for k in (name[3:] for name in colours if re.fullmatch(r"--k\d+", name)) if "var(--k)" in rule else (None,):
             own = [s.strip() for s in selectors.split(",") if s.strip().startswith(".chart")]
             if k is not None:
                 own = [re.sub(r"(\.[\w-]+)$", rf".k{k}\1", s) for s in own]

@@ -59,10 +59,15 @@ def roc(found: Ranking) -> Chart:
 
 
 def gain(found: Ranking) -> Chart:
-    """How many of the class looked for are among the highest-ranked rows, from none of them to all."""
-    of, share = clean(found.roc.of, 40), found.precision_recall.prevalence
-    points = [(share * recall + (1 - share) * others, recall) for others, recall in found.roc.points]
-    return _square(points, "share of all rows, highest ranked first", f"recall of {of}", "Gain", diagonal=True)
+    """How much of the class is reached, by how many of the rows that rank highest are called."""
+    of, whole = clean(found.roc.of, 40), found.roc.positives + found.roc.negatives
+    points = [(_called(found, point) / whole, point[1]) for point in found.roc.points]
+    return _square(points, "rows called, highest first", f"reached of {of}", "Gain", diagonal=True)
+
+
+def _called(found: Ranking, point: tuple[float, float]) -> float:
+    """How many rows stand at and above a threshold."""
+    return point[0] * found.roc.negatives + point[1] * found.roc.positives
 
 
 def precision_recall(found: Ranking) -> Chart:
@@ -216,7 +221,8 @@ def value_chart(
         frame = ChartFrame(across, ChartAxis(0.0, 1.0, ""), LEFT, 22, WIDE, SPREAD_HIGH)
         below, tall = _spread(frame, spread, drawn, classes, hues)
         return svg(440, frame.bottom + 26 + tall, f"{name}: how its values are spread", below, "values-chart")
-    drawn = [1] if two else _loudest(bits, spread.shares)
+    coloured = np.array([hue != "other" for hue in hues])
+    drawn = [1] if two else _loudest(bits, spread.shares * coloured)
     shown = [0, 1] if two else drawn
     finite = bits[:, drawn][np.isfinite(bits[:, drawn])]
     finite = np.clip(finite, -MOST_BITS, MOST_BITS)

@@ -18,7 +18,7 @@ from likely.models.contracts import Model
 from likely.models.shapes import Density
 from likely.present.charts.bars import MOST_COLUMNS, POINTS, bar, bin_edges, diverging, fitted, spark, stacked
 from likely.present.charts.drawing import Chart, class_colours
-from likely.present.charts.lines import ValueSpread, value_chart
+from likely.present.charts.lines import MOST_BITS, ValueSpread, value_chart
 from likely.present.document import Document, Part, Styled, Table, numbers_from
 from likely.present.effects import evidence_bits, mean_range, prior_of
 from likely.present.report.model import class_quantiles
@@ -101,6 +101,8 @@ LISTED = 50
 TALL = 3
 """With more classes, the table of a number has a line for each."""
 FEW_FAINT = 3
+LEAST_BAR = 0.25
+"""Bits of the longest bar of all cards, at least: what is next to nothing shall look so."""
 LEAST_BITS, LEAST_PUSH = 0.0005, 0.005
 """An attribute that tells less, and moves the odds less, says nothing worth a card."""
 
@@ -125,13 +127,23 @@ def make_cards(model: Model, order: Sequence[str], told: Mapping[str, AttributeB
     logs = value_logs(model, {name: [_as_cell(model, name, v) for v in some] for name, some in asked.items()})
     many = len(known) > MANY_CARDS
     most = [FEW_LEVELS if many or k >= OPEN_CARDS else MOST_LEVELS for k in range(len(known))]
+    nominal = [k for k, name in enumerate(known) if isinstance(model.summary.columns[name], Counts)]
+    scale = _longest(model, [logs[known[k]][: most[k]] for k in nominal])
     cards = [
-        _card(model, name, f"a{k}", told.get(name), most[k], asked[name], logs[name], len(known) > FEW_CARDS)
+        _card(model, name, f"a{k}", told.get(name), most[k], asked[name], logs[name], len(known) > FEW_CARDS, scale)
         for k, name in enumerate(known)
     ]
     if sum(card.faint and not card.quiet for card in cards) < FEW_FAINT:  # a fold for one or two is none
         cards = [replace(card, faint=False) for card in cards]
     return tuple(cards)
+
+
+def _longest(model: Model, logs: Sequence[Floats]) -> float:
+    """The bits of the longest bar of all cards, so that bars of two cards can be compared."""
+    if not logs or len(model.classes) < 2:
+        return 1.0
+    bits = np.abs(evidence_bits(np.vstack(logs), prior_of(model)))
+    return max(min(float(bits[np.isfinite(bits)].max(initial=0.0)), MOST_BITS), LEAST_BAR)
 
 
 def asked_values(model: Model, name: str) -> list[Any]:
@@ -163,14 +175,22 @@ Content: TypeAlias = tuple[tuple[str, ...], str, float | None, tuple[Part, ...]]
 
 
 def _card(
-    model: Model, name: str, key: str, told: AttributeBits | None, most: int, asked: list[Any], logs: Floats, many: bool
+    model: Model,
+    name: str,
+    key: str,
+    told: AttributeBits | None,
+    most: int,
+    asked: list[Any],
+    logs: Floats,
+    many: bool,
+    scale: float,
 ) -> Card:
     statistic, about, together = model.summary.columns[name], "", model.block_of(name)
     if together is not None:
         others = " & ".join(clean(n, 30) for n in together.names if n != name)
         about = f"The model takes it together with {others}; this is {clean(name, 30)} by itself."
     if isinstance(statistic, Counts):
-        facts, drawn, push, parts = _of_levels(model, name, key, statistic, asked, logs, most)
+        facts, drawn, push, parts = _of_levels(model, name, key, statistic, asked, logs, most, scale)
     elif isinstance(statistic, Numbers):
         facts, drawn, push, parts = _of_number(model, name, key, statistic, np.array(asked), logs)
         about = about or ("" if parts else "All rows have the same value, or none.")
@@ -180,13 +200,18 @@ def _card(
         drawn, push, parts = "", None if words else 0.0, (Document("", words, key, style="words"),) if words else ()
     gone = 0.0 if told is None else told["missing"]
     missing = f"{percent(gone)} missing" if gone else "none missing" if told is not None else ""
-    silent = push is not None and push < LEAST_PUSH
+    beside = told is not None and (told["importance"] or 0.0) >= LEAST_PUSH
+    silent = push is not None and push < LEAST_PUSH and not beside
     quiet = many and silent and (told is None or told["bits"] < LEAST_BITS)
     if silent and not quiet and not about:
         about = "The model leaves it out: it adds nothing to what the others say."
+    elif push is not None and push < LEAST_PUSH and beside:
+        about = "By itself it says next to nothing; the model uses it together with others."
     faint = many and told is not None and told["bits"] < LEAST_BITS
     line = " · ".join(escape(tie(fact)) for fact in (model.schema[name].kind, *facts, missing) if fact)
-    line = line if told is None else f"<strong>{told['bits']:.3f} bits</strong> · {line}"
+    if told is not None:
+        moves = "" if told["importance"] is None else f"<strong>{told['importance']:.2f} bits</strong> · "
+        line = f"{moves}alone {tie(percent(told['share']))} of the uncertainty · {line}"
     markup = f'<span class="card-name">{escape(clean(name, 60))}</span>{drawn}<span class="card-about">{line}</span>'
     notes = (Styled(about, "note"),) if about else ()
     return Card(Document(Styled(clean(name, 60), markup=markup), (*notes, *parts), key), quiet, silent, faint)
@@ -197,14 +222,14 @@ def _push(logs: Floats, weight: Floats) -> float:
     return round(mean_range(logs, weight) / math.log(2), 3)
 
 
-def _of_levels(model: Model, name: str, key: str, counts: Counts, asked: list[str], logs: Floats, most: int) -> Content:
+def _of_levels(
+    model: Model, name: str, key: str, counts: Counts, asked: list[str], logs: Floats, most: int, scale: float
+) -> Content:
     """A line for each level: how many rows, of which classes, and what it says."""
     table = counts.table[: len(counts.labels)].floats()[[counts.labels.index[level] for level in asked]]
     hues = class_colours(model.summary.total.floats().tolist())
     bits = evidence_bits(logs, prior_of(model)) if len(asked) and len(model.classes) > 1 else np.zeros_like(logs)
     weight, two = table.sum(axis=1), len(model.classes) == 2
-    finite = np.abs(bits[:most][np.isfinite(bits[:most])])
-    scale = float(finite.max(initial=0.0)) or 1.0
     rows = []
     for k, level in enumerate(asked[:most]):
         own = bits[k]
@@ -216,7 +241,7 @@ def _of_levels(model: Model, name: str, key: str, counts: Counts, asked: list[st
             f"{clean(model.classes[c], 20)} {percent(float(shares[c]))}" for c in np.argsort(-shares, kind="stable")[:4]
         )
         speaks = clean(model.classes[side], 40) if two or value >= 0 else f"not {clean(model.classes[of], 40)}"
-        speaks = speaks if value else ""
+        speaks = speaks if abs(value) >= 0.005 else ""
         drawn = diverging(value, scale, hues[side])
         markup = f'<span class="num">{signed(value)}</span>{drawn}<span class="for">{escape(speaks)}</span>'
         mix = Styled(named, "mix", stacked(shares.tolist(), named, hues))

@@ -4,28 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from html import escape
 from typing import TYPE_CHECKING
 
-from likely.errors import shown
+import numpy as np
+
+from likely.errors import SettingError, shown
+from likely.evaluate.attributes.plane import places
 from likely.evaluate.crossval.dealing import Dealing
 from likely.evaluate.look import Look
-from likely.evaluate.scores.ranking import Ranking, Reliability
-from likely.machinery.text_files import toml_value
+from likely.machinery.text_files import toml_value, without_folders
 from likely.machinery.words import clean, interval, number, percent, plural, tie, weighed_rows
 from likely.models.contracts import Model
 from likely.models.default import is_unasked
 from likely.models.registry import spoken_titles, weighed_names
 from likely.models.settings import changed_settings
-from likely.portable.origin import describe_origin, judgement_sentence
-from likely.present.charts.bars import MOST_CLASSES as MOST_MAPPED
-from likely.present.charts.bars import confusion_map, heat_map, rung, scale
-from likely.present.charts.drawing import Chart, class_colours, colour, frequent_first, ticks
-from likely.present.charts.lines import learning, precision_recall, reliability, roc
+from likely.portable.origin import describe_origin, held_out_sentence, judgement_sentence
+from likely.present.charts.bars import heat_map, rung, scale
+from likely.present.charts.drawing import class_colours, colour, frequent_first, ticks
 from likely.present.charts.planes import MOST_NODES, draw_graph, graph, landscape, regions
 from likely.present.document import Document, Part, Styled, Table, bar_cell
 from likely.present.effects import find_effects, pair_grid
 from likely.present.page.attributes import LEAST_BITS, OPEN_CARDS, Card, make_cards
+from likely.present.page.trusting import (
+    chart_parts,
+    list_of,
+    present_comparison_of,
+    present_confusion,
+    present_learning,
+    present_ranks,
+    present_reliability,
+    present_subgroups,
+)
 from likely.present.report import look as tables
 from likely.present.report.card import judgement_tables
 from likely.present.report.look import size
@@ -38,31 +49,52 @@ if TYPE_CHECKING:
 # The sentences that only the page has: the answer first, what its probabilities are worth, how to make it again.
 
 
-def claim(lead: str, target: str = "", verb: str = "", figure: str = "", tail: str = "", bounds: str = "") -> Styled:
-    """The first thing that the page says; with one large figure, where there is one, within the sentence."""
+def claim(lead: str, target: str = "", verb: str = "", figure: str = "", tail: str = "", style: str = "") -> Styled:
+    """The first thing that the page says; with one large figure, where there is one, within the sentence. In the style
+    `quiet` the figure is grey, in `ranks` what stands before it."""
     if not figure:
-        return Styled(lead, markup=f'<span class="claim">{escape(lead)}</span>')
+        return Styled(lead, style, f'<span class="claim">{escape(lead)}</span>')
     share = "<small>\N{NO-BREAK SPACE}%</small>" if figure.endswith(" %") else ""
-    large = escape(figure.removesuffix(" %")) + share
-    wide = f' <span class="interval">({tie(bounds)})</span>' if bounds else ""
-    words = f"{lead} {target} {verb} {figure} {tail}" + (f" ({bounds})" if bounds else "")
+    large, wide = escape(figure.removesuffix(" %")) + share, ""
+    if tail.endswith(")"):
+        tail, _, bounds = tail.rpartition(" (")
+        wide = f' <span class="interval">({tie(bounds)}</span>'
+    words = f"{lead} {target} {verb} {figure} {tail}" + (f" ({bounds}" if wide else "")
     return Styled(
         words,
-        markup=f'<span class="claim">{escape(lead)} <strong>{escape(target)}</strong> {verb}</span> '
-        f'<span class="figure">{large}</span> <span class="claim">{tail}{wide}</span>',
+        style,
+        f'<span class="claim">{escape(tie(lead))} <strong>{escape(target)}</strong> {escape(tie(verb))}</span> '
+        f'<span class="figure">{large}</span> <span class="claim">{escape(tie(tail))}{wide}</span>',
     )
 
 
 def headline(record: Look) -> Styled:
-    """The answer: who predicts what, how often that is right on unseen rows, and how sure that is."""
+    """The answer: who predicts what, how often that is right on unseen rows, and how sure that is. Where that is no
+    more often than by guessing it says so first, and how well rows are ranked, if they are."""
     target, learner = clean(record.target, 60), tables.learner_name(record)
     if not record.attributes:
         return claim(f"Only the class frequencies of {target} are known: no other column can be used.")
     if record.decisions is not None:
-        return claim(f"{learner} decides on", target, "at a cost of", number(record.decisions.mean), "per unseen row")
+        cost = number(record.decisions.mean)
+        return claim(f"{learner} decides on", target, "by its costs, at", cost, "per unseen row, in the mean")
     right, bounds = percent(record.scores.accuracy), record.intervals.accuracy
     wide = interval(bounds.low, bounds.high)
-    return claim(f"{learner} predicts", target, "correctly for", right, "of unseen rows", wide)
+    tail = "of unseen rows" + (f" ({wide})" if wide else "")
+    if record.clearly_beats_guessing:
+        return claim(f"{learner} predicts", target, "correctly for", right, tail)
+    guess, ranking = clean(record.baselines.guess, 40), record.trust.rankings.get(record.trust.positive)
+    top = None if ranking is None else next(row for row in ranking.lift.rows if row.share == TOP)
+    if record.beats_guessing or ranking is None or top is None or (ranking.roc.auc.low or 0.0) <= 0.5:
+        how = "Not clearly better" if record.beats_guessing else "No better"
+        base = percent(record.baseline.accuracy)
+        who = tables.learner_name(record, first=False)
+        lead = f"{how} than always guessing {guess}, which gets {base}: {who} predicts"
+        return claim(lead, target, "correctly for", right, tail, "quiet")
+    of = f"\N{LEFT DOUBLE QUOTATION MARK}{clean(record.trust.positive, 40)}\N{RIGHT DOUBLE QUOTATION MARK}"
+    lead = f"{learner} is right for {right} of unseen rows, no more than always guessing {guess}; but it ranks"
+    verb = f"well: among the {TOP:.0%} of rows that it ranks highest, {of} is".replace("%", " %")
+    tail = f"as frequent as among all rows; they hold {percent(top.found)} of it"
+    return claim(lead, target, verb, f"{top.lift:.1f}\N{MULTIPLICATION SIGN}", tail, "ranks")
 
 
 def lead_sentences(record: Look) -> tuple[str, ...]:
@@ -71,7 +103,8 @@ def lead_sentences(record: Look) -> tuple[str, ...]:
         return ()
     if record.decisions is not None:
         return tuple(tables.cost_sentence(record.decisions, tables.learner_name(record)).split("\n"))
-    first = " ".join(words for words in (tables.guess_sentence(record), tables.one_attribute_sentence(record)) if words)
+    guess = tables.guess_sentence(record) if record.clearly_beats_guessing else ""  # else the headline says it
+    first = " ".join(words for words in (guess, tables.one_attribute_sentence(record)) if words)
     after = (probability_sentence(record), infinity_sentence(record))
     return tuple(words for words in (*tables.leak_sentences(record), first, *after) if words)
 
@@ -89,8 +122,16 @@ def ladder(record: Look) -> tuple[Table, ...]:
     bounds = record.intervals.accuracy
     drawn = rung(own, bounds.low, bounds.high, "accent")
     rows.append((Styled(tables.learner_name(record), "own"), drawn, percent(own)))
-    note = "Accuracy on rows the model had not seen; the thin line is the 95 % interval."
+    note = f"{design_sentence(record)} The thin line is the 95 % interval of accuracy."
     return (Table(f"{note} {_learner_words(record)}", ("", "", "accuracy"), tuple(rows), style="ladder"),)
+
+
+def design_sentence(record: Look) -> str:
+    """How rows were held out."""
+    judged = None if record.model is None or record.dealing.dealt != "content" else record.model.judgement
+    if judged is not None:
+        return held_out_sentence(judged)
+    return f"Judged on {plural(round(record.scores.rows), 'row')}: {dealing_words(record.dealing)}."
 
 
 def _learner_words(record: Look) -> str:
@@ -126,22 +167,6 @@ def infinity_sentence(record: Look) -> str:
     )
 
 
-def rank_sentence(found: Ranking) -> str:
-    """How well rows of the class looked for rank above the others."""
-    area = found.roc.auc
-    wide = "" if area.low is None else f" (95 % interval: {tables.number_bounds(area, 3)})"
-    return (
-        f"A row of {clean(found.roc.of, 40)} ranks above a row of another class with probability "
-        f"{area.value:.3f}{wide}: the area under the ROC curve. By chance it would be 0.5."
-    )
-
-
-def reliability_sentence(found: Reliability) -> str:
-    """What the reliability curve comes to, and how it is drawn."""
-    drawn = "On the dashed line, what was said is what happened; larger dots stand for more rows, thin lines are 95 %"
-    return f"{tables.calibration_sentence(found)} {drawn} intervals."
-
-
 def plane_sentence(record: Look) -> str:
     """How the picture of two numbers was made."""
     found = record.plane
@@ -161,9 +186,16 @@ def facts(record: Look, version: str) -> tuple[tuple[str, str], ...]:
     return (
         ("data", f"{clean(record.source, 120)}: {plural(record.rows, 'row')}{left}"),
         ("learner", clean(learner_settings(record.model.learner) if record.model is not None else record.learner, 300)),
-        ("cross-validation", dealing_words(record.dealing)),
+        *(() if record.model is None else (("digest of the data", f"sha256 {record.model.digest}"),)),
+        ("judged by", dealing_words(record.dealing)),
         ("likely", version or "not told"),
+        ("page made", today()),
     )
+
+
+def today() -> str:
+    """The day, as a page says when it was made."""
+    return date.today().isoformat()
 
 
 def dealing_words(dealing: Dealing) -> str:
@@ -228,6 +260,10 @@ def python(record: Look) -> str:
 # The sections of the page below its first screen: each a question, with sentences, tables and charts. No rows.
 
 MOST_COLUMNS, MOST_CLASSES, MOST_ATTRIBUTES, MOST_FOUND = 400, 60, 40, 5000
+TOP = 0.05
+"""The share of rows, ranked highest, of which the headline speaks where classes gain nothing."""
+SHORT_WARNING = 240
+"""Characters of a single warning that stands in place of a link to it."""
 MOST_NOTES, MOST_EXHIBITS, MOST_LINES, MOST_NAMED = 40, 6, 30, 12
 OPEN_COLUMNS = 20
 """Up to so many columns, the list of them is open."""
@@ -247,11 +283,6 @@ LINKED = (
 def notes_of(sentences: Iterable[str]) -> tuple[str, ...]:
     """Sentences in small print, each a paragraph."""
     return tuple(Styled(words, "note") for words in sentences)
-
-
-def list_of(sentences: Sequence[str], style: str = "notes") -> tuple[Document, ...]:
-    """Sentences as a list; none where there are none."""
-    return (Document("", tuple(sentences), style=style),) if sentences else ()
 
 
 def present_whatif(model: Model | None, refused: str = "") -> Document | None:
@@ -312,7 +343,8 @@ def present_attributes(cards: tuple[Card, ...], classes: tuple[str, ...]) -> Doc
     if not cards:
         return None
     words = (
-        "What the model makes of each value. Evidence is in bits: one bit doubles the odds of the class it speaks for."
+        "What the model makes of each value by itself. Evidence is in bits: one bit doubles the odds of the class it "
+        "speaks for; bars of all cards have one scale."
     )
     if len(classes) == 2:
         one, other = clean(classes[0], 40), clean(classes[1], 40)
@@ -357,86 +389,6 @@ def present_pairs(model: Model) -> Document | None:
         words += " A map shows the class its pair says most about."
     parts = (words, *chart_parts(charts), *tables_, *list_of((BOTH,)))
     return Document("What attributes say together", parts, "together", "Interactions")
-
-
-def chart_parts(charts: Sequence[Chart]) -> tuple[Part, ...]:
-    """Charts as parts of a document: several stand side by side."""
-    return (Document("", tuple(charts), style="charts"),) if len(charts) > 1 else tuple(charts)
-
-
-def present_confusion(record: Look) -> Document | None:
-    """Which classes are taken for which."""
-    if record.decisions is not None or not any(map(any, record.confusion)):
-        return None
-    matrix, order = tables.confusion_table(record), frequent_first(list(record.classes.values()))
-    names = [clean(c, 60) for c in record.classes]
-    words = "Each line is a true class, each column the predicted one; the darker, the larger the share of the line."
-    charts: tuple[Chart, ...] = ()
-    if not matrix.rows and len(names) <= MOST_MAPPED:
-        sorted_counts = [[record.confusion[i][j] for j in order] for i in order]
-        charts = (confusion_map([names[k] for k in order], sorted_counts),)
-        words = f"{words} The framed diagonal is right. Point at a cell for its count."
-    precise = tables.precision_table(record)
-    by = {row[0]: row for row in precise.rows}
-    lines = tuple(by[clean(c, 40)] for c in (list(record.classes)[k] for k in order) if clean(c, 40) in by)
-    held = [matrix, replace(precise, rows=lines if len(lines) == len(precise.rows) else precise.rows)]
-    held[1] = held[1].first(MOST_CLASSES)
-    if len(names) > 2:
-        held.insert(1, tables.error_table(record))
-    sentences = (words,) if matrix.rows or charts else ()
-    found = [t for t in held if t.rows]
-    if found and not charts:
-        found[0] = replace(found[0], style="confusion")
-    maps = tuple(Document("Confusion map", (chart,), style="scroll") for chart in charts)
-    return Document("Right and wrong", (*sentences, *maps, *found), "confusion", "Errors")
-
-
-def present_ranks(record: Look) -> Document | None:
-    """ROC, precision and recall of the class looked for."""
-    ranking = record.trust.rankings.get(record.trust.positive)
-    if ranking is None:
-        return None
-    lift, charts = tables.lift_table(record), chart_parts((roc(ranking), precision_recall(ranking)))
-    parts = (rank_sentence(ranking), *charts, *((lift,) if lift.rows else ()))
-    return Document("How well it ranks", parts, "ranks", "Ranking")
-
-
-def present_reliability(record: Look) -> Document | None:
-    """What was said against what happened."""
-    curves = record.trust.calibration
-    if not curves or not curves[0].bins:
-        return None
-    words, table = reliability_sentence(curves[0]), tables.calibration_table(record)
-    parts = (words, reliability(curves[0]), table)
-    return Document("Can its probabilities be trusted?", parts, "reliability", "Calibration")
-
-
-def present_learning(curve: Curve, learner: str) -> Document | None:
-    """The learning curve; where it is not that of the page's own learner, that is said first."""
-    from likely.present.report.evaluation import present_curve
-
-    charts = learning(curve)
-    if not charts:
-        return None
-    words = present_curve(curve).remarks
-    if curve.learner != learner:
-        words = ("The curve is that of naive Bayes, which is quick to learn; --study draws this model's own.", *words)
-    return Document("What more rows would bring", (*words, *chart_parts(charts)), "learning", "Learning curve")
-
-
-def present_comparison_of(found: Comparison) -> Document | None:
-    """The same rows predicted by other learners."""
-    from likely.present.report.evaluation import present_comparison
-
-    report = present_comparison(found)
-    if not report.tables:
-        return None
-    losses = [one.scores.log_loss for one in found.learners if one.scores is not None and one.intervals is not None]
-    most = max((loss for loss in losses if loss is not None), default=1.0) or 1.0
-    bars = [bar_cell((loss or 0.0) / most) for loss in losses]
-    table = replace(report.tables[0].with_column("log loss: shorter is better", bars), style="wide")
-    words = "All on the same folds, best log loss first."
-    return Document("Other learners", (words, table, *list_of(report.remarks)), "comparison", "Other learners")
 
 
 def present_warnings(warnings: tuple[str, ...], notes: tuple[str, ...]) -> Document | None:
@@ -487,10 +439,27 @@ def present_plane(record: Look) -> Document | None:
         for k, name in zip(plane.codes, names, strict=True)
     )
     key = Styled(", ".join(names), "key", "".join(dots))
-    drawn = tuple(Document(name, (chart,)) for name, chart in regions(plane))
+    others = {name: codes for name, codes in plane.regions.items() if name != "1 nearest neighbour"}
+    own = replace(plane, regions={**_own_regions(record), **others})
+    drawn = tuple(Document(name, (chart,)) for name, chart in regions(own))
     by_learner = (Document("Which class each learner predicts where", drawn, style="regions"),) if drawn else ()
     parts: tuple[Part, ...] = (plane_sentence(record), key, landscape(plane), *by_learner)
     return Document("Two numbers", parts, "plane", "Two numbers")
+
+
+def _own_regions(record: Look) -> dict[str, tuple[int, ...]]:
+    """Where the page's own model predicts which class, of these two numbers alone: all else is unknown to it."""
+    plane, model = record.plane, record.model
+    if plane is None or model is None or not all(name in model.summary.columns for name in (plane.x, plane.y)):
+        return {}
+    across, up = np.meshgrid(places(plane.x_range, plane.columns), places(plane.y_range, plane.lines))
+    table = {plane.x: across.ravel().tolist(), plane.y: up.ravel().tolist()}
+    try:
+        best = np.concatenate([model.log_joint(batch).argmax(axis=1) for batch in model.batches(table)])
+    except SettingError:
+        return {}
+    code = [plane.codes[plane.classes.index(name)] if name in plane.classes else -1 for name in model.classes]
+    return {f"{tables.learner_name(record)}, of these two alone": tuple(code[k] for k in best.tolist())}
 
 
 def present_origin(programs: Sequence[str], facts: tuple[tuple[str, str], ...]) -> Document:
@@ -525,6 +494,7 @@ def look_contents(
         None if model is None else present_pairs(model),
         present_confusion(record),
         present_ranks(record),
+        present_subgroups(record),
         present_reliability(record),
         None if curve is None else present_learning(curve, record.learner),
         None if comparison is None else present_comparison_of(comparison),
@@ -532,19 +502,23 @@ def look_contents(
         present_columns(tables.column_table(record.columns)),
         present_network(model, record.target, classes, keys, bits),
         present_plane(record),
-        present_origin((command, python(record)), facts(record, version)),
+        present_origin((without_folders(command), python(record)), facts(record, version)),
     ]
     title = f"{clean(record.target, 80)} in {clean(record.source, 80)}"
-    return Document(title, (size(record), headline(record), *(s for s in sections if s is not None)))
+    return Document(title, (f"{size(record)} · {today()}", headline(record), *(s for s in sections if s is not None)))
 
 
 def present_answer(record: Look, classes: Table) -> Document:
     """What guessing gets, the ladder from there to the learner, and the scores."""
     first, *after = lead_sentences(record) or ("",)
     lead = (Styled(first, "lead"), *(Styled(words, "after") for words in after)) if first else ()
-    count = len(record.warnings)
+    count, leaks = len(record.warnings), len(tables.leak_sentences(record))
     warned = f"{count} {'warning' if count == 1 else 'warnings'}"
     call = Styled(f"Read {warned} first.", "callout", f'Read <a href="#warnings">{warned}</a> first.')
+    if count == 1 and len(record.warnings[0]) <= SHORT_WARNING:
+        call = Styled(record.warnings[0], "callout")
+    if leaks == count:  # they are the lead
+        count = 0
     scores = Document("", (tables.score_table(record), classes), style="two")
     parts: tuple[Part, ...] = (*lead, *ladder(record), *((call,) if count else ()), scores)
     return Document("Result", parts, "answer", "Result", "quiet")
@@ -567,7 +541,7 @@ def model_contents(model: Model, command: str = "", version: str = "", refused: 
         present_warnings((), model.notes),
         present_columns(tables.column_table(model.schema.columns)),
         present_network(model, target, classes, keys, {}),
-        present_origin((command,), model_facts(model, version)),
+        present_origin((without_folders(command),), model_facts(model, version)),
     ]
     rows = weighed_rows(model.summary.rows, float(model.summary.total.floats().sum()))
     size = f"{rows}, {plural(len(model.classes), 'class')}, {plural(len(order), 'attribute')}"

@@ -13,6 +13,7 @@ import json
 import os
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -26,6 +27,7 @@ from likely.evaluate.judging import installed_version
 from likely.evaluate.look import Look
 from likely.machinery.arrays import Floats
 from likely.machinery.native.caching import read_cached, write_cached
+from likely.machinery.text_files import without_folder
 from likely.machinery.words import Figure, tie
 from likely.models.contracts import Model, has_trait, setting_of
 from likely.models.learning import learn_without_rows
@@ -36,7 +38,8 @@ from likely.portable.languages.javascript import join_scripts, read_scripts, sco
 from likely.portable.writing import form_of, plain
 from likely.present.charts.drawing import STYLE, class_colours, frequent_first
 from likely.present.document import Document, to_markdown
-from likely.present.page.contents import claim, fit_options, list_of, look_contents, model_contents
+from likely.present.page.contents import claim, fit_options, look_contents, model_contents
+from likely.present.page.trusting import list_of, ranking_figures, subgroup_figures
 from likely.present.report.card import present_card
 from likely.sums import state
 from likely.sums.columns.counts import Counts
@@ -50,7 +53,7 @@ if TYPE_CHECKING:
 LARGE = 100_000
 """A model of more characters is packed."""
 HERE = Path(__file__).parent / "templates"
-STYLES = (STYLE, HERE / "style.css", HERE / "whatif.css")
+STYLES = (STYLE, HERE / "style.css")
 
 
 def page(
@@ -69,7 +72,8 @@ def page(
     """
     scored, refused = _score_in_page(record.model)
     contents = look_contents(record, curve, comparison, command, version, refused)
-    return _render(contents, record.model, scored, command, data or record.source, connect)
+    more = {"rankings": ranking_figures(record), "groups": subgroup_figures(record)}
+    return _render(contents, record.model, scored, command, data or record.source, connect, more)
 
 
 def page_of_model(
@@ -126,14 +130,22 @@ def _score_in_page(model: Model | None) -> tuple[str, str]:
         return "", str(error)
 
 
-def _render(contents: Document, model: Model | None, scored: str, command: str, data: str, connect: str) -> str:
+def _render(
+    contents: Document,
+    model: Model | None,
+    scored: str,
+    command: str,
+    data: str,
+    connect: str,
+    more: Mapping[str, object] | None = None,
+) -> str:
+    """The template, filled; `more` is what the scripts of other sections than the what-if need."""
     target = model.schema.target if model is not None else None
     about = {
         "target": "" if target is None else target.name,
         "classes": [] if model is None else list(model.classes),
-        "data": data,
+        "data": without_folder(data),
         "learner": [] if model is None else fit_options(model),
-        "command": command,
     }
     style, script, loader = _style(), bundle(), read_loader()
     policy = (
@@ -153,6 +165,7 @@ def _render(contents: Document, model: Model | None, scored: str, command: str, 
         model=packed(scored) if len(scored) > LARGE else embedded(scored) if scored else "",
         model_type="application/gzip" if len(scored) > LARGE else "application/json",
         about=embedded(json.dumps(about, ensure_ascii=False)),
+        figures=packed(json.dumps(more, ensure_ascii=False, separators=(",", ":"))) if more else "",
     )
 
 
@@ -179,15 +192,22 @@ def digest(text: str) -> str:
 
 @cache
 def _style() -> str:
-    """All styles, without remarks and blanks around braces and semicolons."""
-    whole = "\n".join(path.read_text("utf-8") for path in STYLES)
-    return re.sub(r"\s*([{};])\s*", r"\1", re.sub(r"/\*.*?\*/", "", whole, flags=re.DOTALL))
+    """All styles that a page has without scripts."""
+    return "".join(map(_read_style, STYLES))
+
+
+def _read_style(path: Path) -> str:
+    """A style sheet without remarks and blanks around braces, semicolons and commas."""
+    bare = re.sub(r"/\*.*?\*/", "", path.read_text("utf-8"), flags=re.DOTALL)
+    return re.sub(r"(?<=[:,]) ", "", re.sub(r"\s*([{};])\s*", r"\1", bare))
 
 
 @cache
 def bundle() -> str:
-    """All scripts as the text of one module, without an import or export. Pages hold it packed."""
-    return join_scripts({**scoring_scripts(), **read_scripts(HERE.parent / "script")})
+    """All scripts as the text of one module, without an import or export, and the style of what they make. Pages hold
+    it packed."""
+    scripts = join_scripts({**scoring_scripts(), **read_scripts(HERE.parent / "script")})
+    return f"const WHATIF_STYLE = {json.dumps(_read_style(HERE / 'whatif.css'))};\n{scripts}"
 
 
 @cache
@@ -238,6 +258,8 @@ def _kept_name(bucket: Any) -> str:
 
 LARGEST = 1_200_000
 """Characters that the what-if may take in a page, which people mail."""
+MOST_WEIGHTS = 60_000
+"""Of words, one for each class: of larger vocabularies a page holds the strongest words."""
 MOST_CLASSES = 200
 """With more classes neither bars nor costs can be seen through."""
 MOST_WORDS = 6
@@ -252,16 +274,19 @@ def whatif(model: Model) -> str:
     """
     if len(model.classes) > MOST_CLASSES:
         raise SettingError(f"There are {len(model.classes):,} classes, too many to play with (at most {MOST_CLASSES}).")
-    name = type(model.learner).__name__
-    text = ""
+    name, text = type(model.learner).__name__, ""
+    name, it = ("The model", "the model") if name == "Auto" else (name, name)
     if is_portable(model):
+        words = sum(f.scores.weights.size for c in model.schema.attributes for f, _ in model.word_speakers(c.name))
+        if words > MOST_WEIGHTS:
+            return _whatif_json(model, "", shortened=True)
         text = _whatif_json(model, "")
         if len(text) <= LARGEST:
             return text
     why = f"takes {len(text) / 1e6:.1f} MB" if text else "asks more than a page can hold"
     other = None if has_trait(model.learner, "independent") else _naive_bayes(model)
     if other is not None:
-        note = f"{name} {why}, so this is naive Bayes, learned from the same rows. Its answers are not those of {name}."
+        note = f"{name} {why}, so this is naive Bayes, learned from the same rows. Its answers are not those of {it}."
         held = _whatif_json(other, note)
         if len(held) <= LARGEST:
             return held
@@ -279,13 +304,37 @@ def _naive_bayes(model: Model) -> Model | None:
     return None if other is None else replace(other, loss=model.loss)
 
 
-def _whatif_json(model: Model, note: str) -> str:
+def _shorten_texts(model: Model, form: dict[str, Any]) -> str:
+    """Leaves of each text the words that move answers most: by how far one parts the classes, times how many texts have
+    it. Says so."""
+    terms, before, left = [], 0, 0
+    for term in form["score"].get("terms", ()):
+        while term["form"] == "PowerTerm":
+            term = term["inner"]
+        terms += [term] if term["form"] == "TextTerm" else []
+    for term in terms:
+        spoken = (f for f, _ in model.word_speakers(term["name"]) if len(f.scores.vocabulary) == len(term["words"]))
+        factor, most = next(spoken), MOST_WEIGHTS // (len(terms) * len(model.classes))
+        strength = np.ptp(factor.scores.weights, axis=1) * factor.having.sum(axis=1)
+        kept = np.sort(np.argsort(-strength, kind="stable")[:most])
+        before, left = max(before, len(strength)), max(left, len(kept))
+        term["words"] = [term["words"][k] for k in kept]
+        term["weights"] = [[float(f"{w:.5g}") for w in term["weights"][k]] for k in kept]
+    return (
+        f"The model knows {before:,} words, too many for a page: here it goes by the {left:,} that move answers most, "
+        "so its probabilities are rough. likely explain and likely serve go by all."
+    )
+
+
+def _whatif_json(model: Model, note: str, shortened: bool = False) -> str:
     form = portable(model)
+    written = form_of(form)
+    note = _shorten_texts(model, written) if shortened else note
     bits = {a.name: a.bits for a in attributes(model.summary)} if len(model.classes) > 1 else {}
     own = [{"bits": round(bits.get(a.name, 0.0), 9), **_about(model, a), **_words(model, a)} for a in form.attributes]
     loss = model.loss or Loss.zero_one(model.classes)
     told = {
-        "portable": form_of(form),
+        "portable": written,
         "attributes": own,
         "actions": list(loss.actions[:-1] if loss.abstain is not None else loss.actions),
         "costs": [[float(c) for c in row] for row in loss.rows(model.classes)],

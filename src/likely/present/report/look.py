@@ -8,7 +8,7 @@ from likely.evaluate.attributes.information import WordStatistics
 from likely.evaluate.crossval.dealing import Dealing
 from likely.evaluate.look import AttributeBits, Look
 from likely.evaluate.scores.intervals import Measure, Paired
-from likely.evaluate.scores.ranking import Reliability
+from likely.evaluate.scores.ranking import Ranking, Reliability
 from likely.evaluate.scores.scores import LossScores, Scores
 from likely.machinery.words import chance, clean, interval, number, percent, plural, weighed_rows
 from likely.models.judgement import Subgroups
@@ -191,10 +191,13 @@ def calibration_table(record: Look) -> Table:
 def lift_table(record: Look) -> Table:
     """How much of the class looked for is among the rows that rank highest; of two classes."""
     ranking = record.trust.rankings.get(record.trust.positive)
-    name = clean(record.trust.positive, 20)
+    return Table("", (), ()) if ranking is None or len(record.classes) != 2 else lift_of(ranking)
+
+
+def lift_of(ranking: Ranking) -> Table:
+    """How much of a class is among the rows that rank highest."""
+    name = clean(ranking.roc.of, 20)
     header = ("of all rows", f"of {name}", "are it", "lift")
-    if ranking is None or len(record.classes) != 2:
-        return Table("", header, ())
     rows = tuple(
         (percent(r.share), percent(r.found), percent(r.precision), f"×{r.lift:.2f}") for r in ranking.lift.rows
     )

@@ -2,6 +2,7 @@
 // Knows scores and elements.
 
 import { byId, cut, draw, make, percent, SLICE } from "./elements.js";
+import { roundSteps } from "./nomogram.js";
 import { cellOf, dateLabel, datesInParts, numberLabel } from "./reading.js";
 import { chancesOf, scoresBy } from "./scoring.js";
 
@@ -36,18 +37,23 @@ export function responseOf(portable, cells, attribute, about) {
   return { values, chances: values.map((value) => chancesOf(by(value))) };
 }
 
-// The picture above a control; null where there is nothing to move.
+const TOPS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1]; // where the scale of a curve may end
+
+// The picture above a control, with its scale; pointing at it tells a value and its probabilities. Null where there is
+// nothing to move.
 export function drawResponse(portable, cells, attribute, about, now) {
   if (attribute.kind === "text" || portable.classes.length < 2) return null;
   const { values, chances } = responseOf(portable, cells, attribute, about);
   if (values.length < 2) return null;
-  const lines = classesDrawn(now);
-  const y = (p) => (CURVE_HIGH - 2 - (CURVE_HIGH - 4) * p).toFixed(1);
-  const svg = draw("svg", { viewBox: `0 0 ${CURVE_WIDE} ${CURVE_HIGH}`, preserveAspectRatio: "none", class: "w-response", role: "img", "aria-label": inWords(portable, attribute, values, chances, lines) });
-  svg.append(draw("path", { d: `M0 ${y(0.5)}H${CURVE_WIDE}`, class: "w-half" }));
   const cell = cells.get(attribute.name);
+  const lines = classesDrawn(now);
+  const top = TOPS.find((end) => chances.every((each) => lines.every((k) => each[k] <= end))) ?? 1;
+  const y = (p) => (CURVE_HIGH - 2 - ((CURVE_HIGH - 4) * p) / top).toFixed(1);
+  const svg = draw("svg", { viewBox: `0 0 ${CURVE_WIDE} ${CURVE_HIGH}`, preserveAspectRatio: "none", class: "w-response", role: "img", "data-top": top, "aria-label": inWords(portable, attribute, values, chances, lines) });
+  if (top === 1) svg.append(draw("path", { d: `M0 ${y(0.5)}H${CURVE_WIDE}`, class: "w-half" }));
+  const step = CURVE_WIDE / values.length;
+  const x = (value) => (CURVE_WIDE * (value - about.low)) / (about.high - about.low);
   if (attribute.kind === "level") {
-    const step = CURVE_WIDE / values.length;
     values.forEach((value, j) => {
       if (value === cell) svg.append(draw("rect", { x: (j * step).toFixed(1), y: 0, width: step.toFixed(1), height: CURVE_HIGH, class: "w-here" }));
       for (const k of lines) {
@@ -55,26 +61,46 @@ export function drawResponse(portable, cells, attribute, about, now) {
         svg.append(draw("path", { d: `M${(j * step + 1.5).toFixed(1)} ${at}h${Math.max(1, step - 3).toFixed(1)}`, class: `${portable.colours[k]} w-line` }));
       }
     });
-    return svg;
+  } else {
+    if (Number.isFinite(cell)) {
+      const at = Math.min(CURVE_WIDE, Math.max(0, x(cell))).toFixed(1);
+      svg.append(draw("path", { d: `M${at} 0V${CURVE_HIGH}`, class: "w-here-line" }));
+    }
+    for (const k of lines) {
+      const points = values.map((value, j) => `${x(value).toFixed(1)},${y(chances[j][k])}`);
+      svg.append(draw("polyline", { points: points.join(" "), class: `${portable.colours[k]} w-line` }));
+    }
   }
-  const x = (value) => (CURVE_WIDE * (value - about.low)) / (about.high - about.low);
-  if (Number.isFinite(cell)) {
-    const at = Math.min(CURVE_WIDE, Math.max(0, x(cell))).toFixed(1);
-    svg.append(draw("path", { d: `M${at} 0V${CURVE_HIGH}`, class: "w-here-line" }));
-  }
-  for (const k of lines) {
-    const points = values.map((value, j) => `${x(value).toFixed(1)},${y(chances[j][k])}`);
-    svg.append(draw("polyline", { points: points.join(" "), class: `${portable.colours[k]} w-line` }));
-  }
-  return svg;
+  const tip = make("span", { class: "w-tip", hidden: true });
+  const box = make("div", { class: "w-plot" }, make("span", { class: "w-most" }, `${100 * top}\u00a0%`), make("span", { class: "w-least" }, "0"), svg, tip);
+  const hair = draw("path", { class: "w-hair" });
+  svg.append(hair);
+  svg.addEventListener("pointermove", (event) => {
+    const { left, width } = svg.getBoundingClientRect();
+    const share = Math.min(1, Math.max(0, (event.clientX - left) / width));
+    const j = Math.min(values.length - 1, attribute.kind === "level" ? Math.floor(share * values.length) : Math.round(share * (values.length - 1)));
+    const at = attribute.kind === "level" ? (j + 0.5) * step : x(values[j]);
+    hair.setAttribute("d", `M${at.toFixed(1)} 0V${CURVE_HIGH}`);
+    tip.textContent = `${cut(valueInWords(attribute, values[j]), 24)}: ${lines.map((k) => `${lines.length > 1 ? `${cut(portable.classes[k], 16)} ` : ""}${percent(chances[j][k])}`).join(", ")}`;
+    tip.hidden = false;
+    tip.classList.toggle("w-tip-left", share > 0.5);
+  });
+  svg.addEventListener("pointerleave", () => {
+    hair.removeAttribute("d");
+    tip.hidden = true;
+  });
+  return box;
 }
+
+const valueInWords = (attribute, value) =>
+  attribute.kind === "level" ? attribute.levels[value] : attribute.kind === "date" ? dateLabel(value) : numberLabel(Number(value.toPrecision(4)));
 
 // The same in words: from where to where the probability of the first line goes.
 function inWords(portable, attribute, values, chances, lines) {
   const k = lines.at(-1);
   const own = chances.map((each) => each[k]);
   const [least, most] = [own.indexOf(Math.min(...own)), own.indexOf(Math.max(...own))];
-  const word = (j) => (attribute.kind === "level" ? attribute.levels[values[j]] : attribute.kind === "date" ? dateLabel(values[j]) : numberLabel(Number(values[j].toPrecision(4))));
+  const word = (j) => valueInWords(attribute, values[j]);
   return `${portable.classes[k]} as ${attribute.name} moves: from ${percent(own[least])} at ${word(least)} to ${percent(own[most])} at ${word(most)}`;
 }
 
@@ -128,6 +154,7 @@ export class TwoNumbers {
     const job = {};
     this.job = job;
     byId("w-map-ends").textContent = "";
+    this.axes([a, b]);
     let line = 0;
     const slice = () => {
       if (this.job !== job) return;
@@ -154,6 +181,21 @@ export class TwoNumbers {
       this.tell(counts, names, [a, b]);
     };
     slice();
+  }
+
+  // Round numbers beside the map, and the names of both.
+  axes(pair) {
+    pair.forEach((k, j) => {
+      const { low, high } = this.about[k];
+      const date = this.portable.attributes[k].kind === "date";
+      const steps = date ? [0, 0.5, 1].map((share) => low + share * (high - low)) : roundSteps(low, high, j ? 6 : 8);
+      const marks = steps.map((value) => {
+        const mark = make("span", {}, date ? dateLabel(Math.round(value / 86400) * 86400) : numberLabel(value).replace("-", "−"));
+        mark.style[j ? "bottom" : "left"] = `${(100 * (value - low)) / (high - low)}%`;
+        return mark;
+      });
+      byId(j ? "w-map-up" : "w-map-across").replaceChildren(...marks, make("span", { class: "w-map-name" }, cut(this.portable.attributes[k].name, 40)));
+    });
   }
 
   cross(ground, canvas, names, pair, style) {

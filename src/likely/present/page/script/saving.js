@@ -31,7 +31,7 @@ function offer(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-async function save(svg, kind) {
+export async function save(svg, kind) {
   const text = written(svg);
   const name = (svg.getAttribute("aria-label") ?? "chart").split(":")[0].replace(/[^\p{L}\p{N}]+/gu, "-").slice(0, 40).replace(/^-|-$/g, "") || "chart";
   if (kind === "svg") {

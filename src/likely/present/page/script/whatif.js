@@ -4,6 +4,8 @@ import { unknownIn } from "./completion.js";
 import { Controls } from "./controls.js";
 import { bits, byId, cut, figure, make, marked, percent, SLICE } from "./elements.js";
 import { changesOf, decided, dropBy, ledgerOf, logOdds, missingIn } from "./evidence.js";
+import { unpacked } from "./figures.js";
+import { printLetter, saveCard } from "./letter.js";
 import { savable } from "./saving.js";
 import { linesOf, nomogram } from "./nomogram.js";
 import { cellsOf, numberLabel } from "./reading.js";
@@ -53,6 +55,8 @@ class WhatIf {
     for (const [id, told_] of [["w-copy-link", "link"], ["w-copy-cli", "cli"], ["w-copy-python", "python"]]) {
       byId(id).addEventListener("click", () => this.copy(told_, byId(id)));
     }
+    byId("w-print").addEventListener("click", () => printLetter(this.state, page.target ?? ""));
+    for (const kind of ["svg", "png"]) byId(`w-card-${kind}`).addEventListener("click", () => saveCard(this.card(), kind));
     byId("w-nomogram").addEventListener("toggle", () => this.later());
     byId("w-share").addEventListener("toggle", () => this.share());
     addEventListener("hashchange", () => {
@@ -113,7 +117,7 @@ class WhatIf {
     const curves = this.portable.attributes.some(({ kind }) => kind !== "text");
     byId("w-key").hidden = !curves;
     byId("w-nomogram").hidden = !curves;
-    byId("w-key").replaceChildren(...dots, make("span", { class: "w-note" }, `as each value moves, the others as they are${more}; the dashed line is 50\u00a0%`));
+    byId("w-key").replaceChildren(...dots, make("span", { class: "w-note" }, `as each value moves, the others as they are${more}; mind the scale beside each curve`));
   }
 
   // Of two classes evidence always speaks for the second to the right, whatever the row; of more, for the most probable.
@@ -179,6 +183,7 @@ class WhatIf {
     // Where cells are averaged over, evidence takes many answers: not while a control is moved.
     this.slow = unknownIn(portable, this.cells).length > 0;
     if (portable.classes.length > 1 && !this.slow) this.ledger();
+    byId("w").style.setProperty("--w-top", `${document.querySelector(".w-top").offsetHeight}px`); // reasons stay below it
     clearTimeout(this.waiting);
     this.waiting = setTimeout(() => this.later(), LATER);
     if (remember) history.replaceState(null, "", `#${hashOf(this.state)}`);
@@ -229,6 +234,7 @@ class WhatIf {
     const size = (e) => (Number.isNaN(e.ratio) ? Infinity : Math.abs(e.ratio));
     const first = loud.filter((e) => e.name === null);
     const rest = loud.filter((e) => e.name !== null).sort((one, other) => size(other) - size(one));
+    this.ranked = rest;
     const widest = Math.max(1, ...loud.map(size).filter(Number.isFinite));
     const { classes } = this.portable;
     const { colours } = this.portable;
@@ -260,6 +266,18 @@ class WhatIf {
     byId("w-whole").hidden = !told;
     byId("w-whole").textContent = told;
     this.controls.colour((name, text) => this.coloured(name, text, a, b));
+  }
+
+  // One row to send: of a page that lies on this machine the link is its name alone.
+  card() {
+    const { classes, colours } = this.portable;
+    let [a, b] = this.weighed(this.chances);
+    const turn = b !== null && this.chances[b] > this.chances[a] ? -1 : 1;
+    if (turn < 0) [a, b] = [b, a];
+    const rows = this.ranked.map((e) => ({ told: e.whole ? e.name : this.valued(e.name), ratio: turn * e.ratio }));
+    const address = location.href.split("#")[0];
+    const link = `${location.protocol === "file:" ? address.split("/").at(-1) : address}#${hashOf(this.state)}`;
+    return { target: this.page.target ?? "", name: classes[a], chance: this.chances[a], against: b === null ? "all others" : classes[b], rows, link, note: this.told.note, colours: [colours[a], b === null ? "other" : colours[b]] };
   }
 
   // A line of the ledger that opens to what is inside.
@@ -401,9 +419,9 @@ class WhatIf {
     const figure_ = make("figure", {}, make("div", { class: "w-scroll", tabindex: 0, role: "group", "aria-label": "Nomogram" }, nomogram(found, [classes[a], classes[b]], logOdds(this.logs, a, b), described)));
     const how = "Find each value on its line and read its points straight up on the scale at the top. Add them, find the sum on the line of total points, and read the probability below it.";
     const odds = classes.length > 2 ? ` The probability is that of ${classes[a]} where only ${classes[b]} could be it instead.` : "";
-    const left = [found.more ? `${found.more} weaker attribute${found.more > 1 ? "s" : ""}` : "", found.others ? "texts and what attributes say together" : ""].filter(Boolean);
-    const rest = left.length ? ` Not drawn, and taken as in the row above: ${left.join("; ")}.` : "";
-    byId("w-points").replaceChildren(make("p", { class: "w-note" }, `${how}${odds}${rest}`), figure_);
+    const fixed = found.others ? " Beware: what attributes say together, and texts, are held fixed as they are in this row; the sheet is exact for this row, and for others as far as that stays the same." : "";
+    const rest = found.more ? ` Not drawn, and taken as in the row above: ${found.more} weaker attribute${found.more > 1 ? "s" : ""}.` : "";
+    byId("w-points").replaceChildren(make("p", { class: "w-note" }, `${how}${odds}${rest}${fixed}`), figure_);
     savable(figure_);
   }
 
@@ -476,12 +494,6 @@ class WhatIf {
       button.textContent = "copy";
     }, 1500);
   }
-}
-
-// A long model is packed: base64 of gzip.
-async function unpacked(text) {
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
 }
 
 async function started() {
