@@ -372,3 +372,40 @@ def test_naive_bayes_stands_in_for_a_model_that_cannot_be_taken_along(watched: W
     assert "Its answers are not those of Neighbors." in tab.locator("#w-note").inner_text()
     same(tab, likely.fit(EXAMPLES / "weather_mixed.csv", target="play"), {"outlook": "sunny"})
     watched.is_quiet()
+
+
+def test_what_training_had_nothing_like_is_said(watched: Watched, tmp_path: Path) -> None:
+    """The page remarks on the rows that `explain` remarks on, in the same words."""
+    rng = np.random.default_rng(4)
+    tall = np.round(rng.normal(size=400), 2)
+    table = {
+        "tall": tall.tolist(),
+        "heavy": np.round(3 * tall + rng.normal(scale=0.2, size=400), 2).tolist(),
+        "hair": ["long" if v > 0.3 else "short" if v < -0.3 else "none" for v in tall],
+        "wins": ["yes" if v > 0 else "no" for v in tall + rng.normal(scale=0.5, size=400)],
+    }
+    model = likely.fit(table, "wins")
+    tab = opened(watched, tmp_path, model)
+    rows: list[dict[str, Any]] = [
+        {"tall": 1.5, "heavy": 4.5, "hair": "long"},
+        {"tall": 1.5, "heavy": -4.5, "hair": "long"},
+        {"tall": -1.5, "hair": "long"},
+        {"tall": 99, "hair": "long"},
+        {"hair": "short"},
+        {},
+    ]
+    told = []
+    for row in rows:
+        for name in ("tall", "heavy", "hair"):
+            tab.evaluate(
+                "([name, value]) => globalThis.likelyWhatIf.state.values.set(name, value)",
+                [name, row.get(name) and str(row[name])],
+            )
+        tab.evaluate("globalThis.likelyWhatIf.reset()")
+        settled(tab)
+        said = [r for r in likely.explain(model, row).remarks if "beyond all" in r or "hardly occurred" in r]
+        assert tab.locator("#w-novel").inner_text() == " ".join(said) and tab.locator("#w-novel").is_hidden() == (
+            not said
+        )
+        told.append(len(said))
+    assert told == [0, 1, 1, 1, 0, 0] or told == [0, 1, 1, 2, 0, 0]

@@ -30,6 +30,7 @@ from likely.machinery.native.caching import read_cached, write_cached
 from likely.machinery.text_files import without_folder
 from likely.machinery.words import Figure, tie
 from likely.models.contracts import Model, has_trait, setting_of
+from likely.models.factors.bins import value_ranges
 from likely.models.learning import learn_without_rows
 from likely.models.loss import Loss
 from likely.models.naive.naive import NaiveBayes
@@ -331,7 +332,11 @@ def _whatif_json(model: Model, note: str, shortened: bool = False) -> str:
     written = form_of(form)
     note = _shorten_texts(model, written) if shortened else note
     bits = {a.name: a.bits for a in attributes(model.summary)} if len(model.classes) > 1 else {}
-    own = [{"bits": round(bits.get(a.name, 0.0), 9), **_about(model, a), **_words(model, a)} for a in form.attributes]
+    ranges = {name: {"ends": ends} for name, ends in value_ranges(model.summary).items()}
+    own = [
+        {"bits": round(bits.get(a.name, 0.0), 9), **_about(model, a), **_words(model, a), **ranges.get(a.name, {})}
+        for a in form.attributes
+    ]
     loss = model.loss or Loss.zero_one(model.classes)
     told = {
         "portable": written,

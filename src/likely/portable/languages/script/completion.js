@@ -5,6 +5,7 @@ import { logsAdded, logSum } from "./logs.js";
 import { MISSING } from "./reading.js";
 
 const decoded = new WeakMap();
+const limits = new WeakMap(); // how far the most isolated reference is from all others, by what is known of a row
 
 // The axes whose cells are to be averaged over; none where many rows of training were like that, or cells are known.
 export function unknownIn(portable, cells) {
@@ -44,6 +45,41 @@ export function completed(references, cells, gone, score) {
   const logs = total.map((t, c) => t - Math.log(references.completions) + more[c]);
   const whole = logSum(logs);
   return logs.map((v, c) => (whole > -Infinity ? v - whole + shift[c] : v));
+}
+
+// Whether a row is like no reference: farther from the nearest than any of them is from the others, by what is known.
+export function isUnlike(portable, cells) {
+  const references = portable.references;
+  if (!references) return false;
+  const rows = rowsOf(references);
+  const axes = references.axes.length;
+  const count = rows.length / axes;
+  const isGone = (cell, codes) => (codes === null ? !Number.isFinite(cell) : cell === MISSING);
+  const codes = references.axes.map((axis) => (isGone(cells.get(axis.attribute), axis.codes) ? -1 : codeOn(axis, cells)));
+  const known = codes.map((_, k) => k).filter((k) => codes[k] >= 0);
+  if (known.length < 2 || count < 2) return false;
+  const nearest = (codeAt, own) => {
+    let least = Infinity;
+    for (let row = 0; row < count; row++) {
+      let cost = row === own ? Infinity : 0;
+      for (let j = 0; j < known.length && cost < least; j++) {
+        const k = known[j];
+        const d = (references.places[k][codeAt(k)] - references.places[k][rows[row * axes + k]]) / references.width;
+        cost += references.relevance[k] * Math.min(0.5 * d * d, references.far[k][codeAt(k)]);
+      }
+      if (cost < least) least = cost;
+    }
+    return least;
+  };
+  if (!limits.has(references)) limits.set(references, new Map());
+  const found = limits.get(references);
+  const pattern = known.join();
+  if (!found.has(pattern)) {
+    let farthest = 0;
+    for (let row = 0; row < count; row++) farthest = Math.max(farthest, nearest((k) => rows[row * axes + k], row));
+    found.set(pattern, farthest);
+  }
+  return nearest((k) => codes[k], -1) > found.get(pattern);
 }
 
 // The codes of all references, one after the other.

@@ -1,6 +1,6 @@
 // The what-if of the page: values in, and at once the probabilities, the evidence, the decision and what would change it.
 
-import { unknownIn } from "./completion.js";
+import { isUnlike, unknownIn } from "./completion.js";
 import { Controls } from "./controls.js";
 import { bits, byId, cut, figure, make, marked, percent, SLICE } from "./elements.js";
 import { changesOf, decided, dropBy, ledgerOf, logOdds, missingIn } from "./evidence.js";
@@ -8,7 +8,7 @@ import { unpacked } from "./figures.js";
 import { printLetter, saveCard } from "./letter.js";
 import { savable } from "./saving.js";
 import { linesOf, nomogram } from "./nomogram.js";
-import { cellsOf, numberLabel } from "./reading.js";
+import { cellsOf, dateLabel, numberLabel } from "./reading.js";
 import { TwoNumbers } from "./responses.js";
 import { chancesOf, revived, scoresOf, untempered } from "./scoring.js";
 import { commandOf, hashOf, pythonOf, stateIn } from "./sharing.js";
@@ -328,6 +328,20 @@ class WhatIf {
   }
 
   // What takes longer waits until one stops typing.
+  // What training had nothing like.
+  novelty(cells) {
+    const said = this.portable.attributes.flatMap((attribute, k) => {
+      const [low, high] = this.about[k].ends ?? [];
+      const x = cells.get(attribute.name);
+      if (low === undefined || !Number.isFinite(x) || (x >= low && x <= high)) return [];
+      const spelled = attribute.kind === "date" ? dateLabel : numberLabel;
+      return [`${attribute.name}=${spelled(x)} is beyond all values of training (${spelled(low)} to ${spelled(high)}).`];
+    });
+    if (isUnlike(this.portable, cells)) said.push("These values hardly occurred together in training: take this answer with care.");
+    byId("w-novel").textContent = said.join(" ");
+    byId("w-novel").hidden = !said.length;
+  }
+
   later() {
     if (this.portable.classes.length > 1 && this.slow) this.ledger();
     clearTimeout(this.waiting);
@@ -335,6 +349,7 @@ class WhatIf {
     this.controls.respond(portable, cells, this.chances, () => cells === this.cells);
     this.map.show(cells);
     this.questions(this.describer, cells, loss);
+    this.novelty(cells);
     const found = changesOf(portable, cells, loss, this.about);
     const items = found.slice(0, 6).map((change) => {
       const to = change.after.slice(0, 4).map((v) => cut(v, 30)).join(" or ");
