@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.apply.answers import AnswerStream, answer_table
 from likely.apply.decide.missing import HOW_AVERAGED, by_missing, unaveraged
+from likely.apply.explain.sureness import untried
 from likely.apply.novelty import NoveltyCheck
 from likely.errors import SettingError
 from likely.intake.reading import Reading
@@ -17,7 +19,10 @@ from likely.models.contracts import Model
 from likely.models.posterior import Posterior, why_undecided
 from likely.table.output.sink import (
     DENSITY,
+    HIGH,
+    LOW,
     REMARKS,
+    SET,
     density_batch,
     prediction_batch,
     prediction_names,
@@ -25,10 +30,14 @@ from likely.table.output.sink import (
 from likely.table.source import Source
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from likely.table.arrow import ArrowBatch
-from likely.apply.answers import AnswerStream, answer_table
 
 # Predictions of a whole table, streamed from a source to a file or standard output.
+
+SEPARATOR = " | "
+"""Between the classes of a set."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +50,19 @@ class Predicted:
 
 
 class PredictionStream(AnswerStream[Posterior]):
-    """The most probable class of each row, and the probability of every class."""
+    """The most probable class of each row, and the probability of every class; where asked, an interval for that of the
+    predicted class, the classes that are not ruled out, and remarks."""
 
-    def __init__(self, model: Model, remarks: bool = False) -> None:
+    def __init__(
+        self, model: Model, remarks: bool = False, set_level: float | None = None, interval: float | None = None
+    ) -> None:
         super().__init__(model)
-        self.names, self.unclassified = [*prediction_names(model.classes), *[REMARKS] * remarks], 0
+        more = [*[LOW, HIGH] * (interval is not None), *[SET] * (set_level is not None), *[REMARKS] * remarks]
+        self.names, self.unclassified = [*prediction_names(model.classes), *more], 0
         self._check = NoveltyCheck(model).read if remarks else None
+        self._set, self._interval, self.unsure = set_level, interval, 0
+        if more and (set_level or interval) and (why := untried(model)):
+            raise SettingError(why)
 
     def batches(self, source: Source, columns: list[str] | None) -> Iterator[tuple[ArrowBatch, Posterior]]:
         return self.model.posteriors(source, columns, unusual=self._check)
@@ -60,7 +76,20 @@ class PredictionStream(AnswerStream[Posterior]):
         return none if self._check is None else replace(none, remarks=([""], np.empty(0, np.intp)))
 
     def columns(self, answer: Posterior, kept: ArrowBatch | None) -> ArrowBatch:
-        return prediction_batch(answer.classes, answer.codes, answer.matrix, kept, answer.remarks)
+        numbers: dict[str, NDArray[np.float64]] = {}
+        texts: dict[str, tuple[Sequence[str], NDArray[np.intp]]] = {}
+        rows, codes = np.arange(len(answer)), answer.codes
+        if self._interval is not None:
+            low, high = answer.intervals(self._interval)
+            numbers = {LOW: low[rows, codes], HIGH: high[rows, codes]}
+        if self._set is not None:
+            sets, place = np.unique(answer.sets(self._set), axis=0, return_inverse=True)
+            told = [SEPARATOR.join(c for c, inside in zip(answer.classes, own, strict=True) if inside) for own in sets]
+            texts[SET] = told, place.reshape(-1)
+            self.unsure += int((~answer.undefined & ~np.asarray(sets.any(axis=1))[place.reshape(-1)]).sum())
+        if answer.remarks is not None:
+            texts[REMARKS] = answer.remarks
+        return prediction_batch(answer.classes, codes, answer.matrix, kept, texts, numbers)
 
     def remarks(self) -> list[str]:
         """What a person should know of the predictions."""
@@ -68,6 +97,9 @@ class PredictionStream(AnswerStream[Posterior]):
         if not proper and self.rows:
             name = type(self.model.learner).__name__
             out.append(f"The columns p(…) hold scores of {name}, not probabilities.")
+        if self.unsure:
+            number = "1 row has" if self.unsure == 1 else f"{self.unsure:,} rows have"
+            out.append(f"{number} no set: so much of it is unknown that held-out rows say nothing of it.")
         if self.unclassified:
             number = "1 row" if self.unclassified == 1 else f"{self.unclassified:,} rows"
             out.append(f"{number} cannot be classified: {why_undecided(proper)}. Predictions are left empty there.")
@@ -84,18 +116,21 @@ def predict_table(
     missing_by: str | None = None,
     quote_formulas: bool = False,
     remarks: bool = False,
+    set_level: float | None = None,
+    interval: float | None = None,
 ) -> Predicted:
     """Write prediction and probabilities of every row of `data`; without a path, to standard output.
 
     `missing_by` takes missing cells as `decide` does: "left-out", "averaged" or "informative".
     `quote_formulas` puts ' before texts of CSV that a spreadsheet would take for formulas. With `remarks` one more
-    column says what of the row training did not have.
+    column says what of the row training did not have. `set_level` adds the classes that hold the true one with at least
+    this probability, `interval` low and high of the predicted class's probability at this level.
     """
     if model.schema.target is None:
         raise SettingError("This model is a density, so there is no class to predict. See `likely score`.")
     taken = by_missing(model, missing_by)
     done = answer_table(
-        lambda: PredictionStream(taken, remarks),
+        lambda: PredictionStream(taken, remarks, set_level, interval),
         data,
         "-" if path is None else path,
         reading or Reading(),

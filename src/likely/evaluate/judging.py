@@ -11,9 +11,13 @@ from functools import wraps
 from importlib.metadata import PackageNotFoundError, version
 from typing import ParamSpec
 
+import numpy as np
+
 from likely.apply import fitting
+from likely.evaluate.cross_fit import cross_fit
 from likely.models.contracts import Model
 from likely.models.judgement import Judgement, Measure, Origin
+from likely.models.shapes.guarantee import Guarantee
 
 Given = ParamSpec("Given")
 OWN = "learner"
@@ -30,7 +34,9 @@ def judge(model: Model) -> Judgement | None:
     from likely.evaluate.crossval.validate import Validation, with_answers
     from likely.evaluate.scores.ranking import MOST_RANKED, calibrations, positive_class, ranking
 
-    answers = model.held_out_answers
+    answers, fitted = model.held_out_answers, cross_fit(model)
+    if answers is None and fitted is not None:
+        answers = fitted.answers()
     if answers is None or not len(answers.truth):
         return None
     found = with_answers(Validation(model.summary, {}, {}, []), OWN, replace(answers, beside={}), None)
@@ -62,6 +68,10 @@ def judge(model: Model) -> Judgement | None:
         roc=() if ranks is None else ranks.roc.points,
         gain=() if ranks is None else tuple((row.share, row.found) for row in ranks.lift.rows),
         subgroups=found.by_subgroup(OWN, of),
+        guarantees=(
+            Guarantee.of(np.exp(answers.logs), answers.truth, answers.weight, answers.squares),
+            *(() if fitted is None else fitted.partly()),
+        ),
     )
 
 
@@ -75,7 +85,7 @@ def installed_version() -> str:
 
 def with_judge(model: Model) -> Model:
     """The model, which is judged when it is saved, or when its judgement is asked for."""
-    return model if model.held_out_answers is None else replace(model, judge=judge)
+    return model if model.held_out_answers is None and model.kept_rows is None else replace(model, judge=judge)
 
 
 def keep_judge(make: Callable[Given, Model]) -> Callable[Given, Model]:

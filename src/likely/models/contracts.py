@@ -232,6 +232,9 @@ class Model(Answers):
     """How it did on rows that were held out while it was made."""
     held_out_answers: HeldOutAnswers | None = None
     """What was said of those rows, where it was made just now; a file does not keep it."""
+    kept_rows: Any = field(default=None, repr=False)
+    """Rows that stand for the table (`KeptRows`), as long as the model is in memory: what is learned without some of
+    them shows how sure answers are. Neither files nor copies of the model have them."""
     skips_missing: bool | None = None
     """Whether a missing cell adds nothing; None: as the settings say."""
     distance_units: tuple[Mapping[str, float], bool] | None = None
@@ -265,6 +268,10 @@ class Model(Answers):
             if name in details:
                 return details[name]
             raise AttributeError(f"A model by {type(self.__dict__.get('learner')).__name__} has no {name!r}.")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What copies of it hold in other processes: no rows."""
+        return {**self.__dict__, "kept_rows": None}
 
     def log_joint(self, batch: Batch) -> Matrix:
         """The log score of each class for each row; log P(class, row) where the model is generative."""

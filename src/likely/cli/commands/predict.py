@@ -25,7 +25,13 @@ from likely.cli.options import (
 if TYPE_CHECKING:
     from likely.apply.decide.decider import Rule
 
+PERCENT = click.FloatRange(0, 100, min_open=True, max_open=True)
 TABLE = "CSV (also .gz, .zst), TSV or Parquet, by file name"
+
+
+def share_of(percent: float | None) -> float | None:
+    """A level that was given in percent."""
+    return None if percent is None else percent / 100
 
 
 @command(short_help="Predict the class of each row, with probabilities.")
@@ -36,6 +42,19 @@ TABLE = "CSV (also .gz, .zst), TSV or Parquet, by file name"
 @click.option(
     "--remarks", is_flag=True, help="Add a column on what training did not have: numbers beyond, levels, combinations."
 )
+@click.option(
+    "--set",
+    "set_level",
+    type=PERCENT,
+    metavar="PERCENT",
+    help="Add a column of the classes that hold the true one in at least so many of 100 rows, such as 95.",
+)
+@click.option(
+    "--interval",
+    type=PERCENT,
+    metavar="PERCENT",
+    help="Add columns low and high: an interval for the probability of the predicted class, such as 90.",
+)
 @quote_formulas_option
 @missing_by_option
 @text_options
@@ -45,6 +64,8 @@ def predict(
     out: str | None,
     keep: bool,
     remarks: bool,
+    set_level: float | None,
+    interval: float | None,
     quote_formulas: bool,
     missing_by: str | None,
     reading: Values,
@@ -52,6 +73,7 @@ def predict(
     """Predict each row of DATA by MODEL.
 
     Writes the columns prediction (empty if none can be made) and p(<class>) for each class.
+    Sets and intervals are those of rows that were held out when the model was made.
     """
     from likely.apply.fitting import load_model
     from likely.apply.predict import predict_table
@@ -60,7 +82,7 @@ def predict(
     loaded = load_model(model)
     with terminal.counting(data) as progress:
         how: Values = {"keep": keep, "missing_by": missing_by, "quote_formulas": quote_formulas}
-        how["remarks"] = remarks
+        how |= {"remarks": remarks, "set_level": share_of(set_level), "interval": share_of(interval)}
         done = predict_table(loaded, data, out, Reading(progress=progress, **reading), **how)
     for remark in done.remarks:
         terminal.say(remark)
@@ -84,6 +106,19 @@ def predict(
     metavar="SHARE",
     help="Answer 'none of these' for rows less probable than all but this share of the training rows, such as 0.001.",
 )
+@click.option(
+    "--set",
+    "set_level",
+    type=PERCENT,
+    metavar="PERCENT",
+    help="No action where classes that are not ruled out at this level, such as 95, call for different ones.",
+)
+@click.option(
+    "--interval",
+    type=PERCENT,
+    metavar="PERCENT",
+    help="No action where another would be better somewhere in the intervals at this level, such as 90.",
+)
 @click.option("--training", metavar="FILE", help="The training rows for --unlike; by default rows drawn from MODEL.")
 @click.option("--seed", type=click.IntRange(0), default=0, help="Seed for the rows drawn for --unlike.")
 @out_option("FILE", f"{TABLE}; by default standard output.", "table")
@@ -99,6 +134,8 @@ def decide(
     priors: tuple[str, ...],
     missing_by: str | None,
     unlike: float | None,
+    set_level: float | None,
+    interval: float | None,
     training: str | None,
     seed: int,
     out: str | None,
@@ -119,6 +156,7 @@ def decide(
     from likely.present.report.explanation import DecisionWriter, prior_sentences
 
     rows: Values = {"missing_by": missing_by, "unlike": unlike, "training": training, "seed": seed}
+    rows |= {"set_level": share_of(set_level), "interval": share_of(interval)}
     how = decider(load_model(model), read_loss_file(loss_file), rule=rule, prior=read_prior(priors), **rows)
     for line in [] if as_json else prior_sentences(how):
         terminal.say(line)

@@ -30,10 +30,11 @@ def present_ledger(
     other: Counterfactual | None = None,
     working: Style | None = None,
     everything: bool = False,
-    sure: Sureness | str | None = None,
+    sure: Sequence[Sureness] = (),
     base: LogBase = "10",
+    why_unsure: str = "",
 ) -> Document:
-    """What `likely explain` says; `sure` is how sure the number is, or a sentence why that cannot be said."""
+    """What `likely explain` says; `sure` is how sure the number is, `why_unsure` why that cannot be said."""
     header, *rows = words.lines(ledger, everything)
     of, against = words.sides(ledger)
     title = f"Evidence for {of} (to the right) against {against}"
@@ -49,10 +50,11 @@ def present_ledger(
         )
         remarks += other.remarks
     headline = words.headline(ledger)
-    if isinstance(sure, str):
-        remarks.append(sure)
-    elif sure is not None and ledger.best is not None:
-        headline += f"\nUncertainty ({100 * sure.level:g} % interval): {sure.words(ledger.best)}."
+    if why_unsure:
+        remarks.append(why_unsure)
+    for one in sure if ledger.best is not None else ():
+        by_counts = f"Uncertainty ({100 * one.level:g} % interval): " if one.sets is None else ""
+        headline += f"\n{by_counts}{one.words(ledger.best)}."
     return Document(headline, (*tables, *_passages(ledger, everything), *remarks))
 
 
@@ -99,7 +101,7 @@ def ledger_json(
     ledger: Ledger,
     other: Counterfactual | None = None,
     working: Style | None = None,
-    sure: Sureness | str | None = None,
+    sure: Sequence[Sureness] = (),
     base: LogBase = "10",
 ) -> bytes:
     """The same as JSON."""
@@ -110,8 +112,9 @@ def ledger_json(
             out["working"] = ledger.working.to_dict(working, base)
     if other is not None:
         out["counterfactual"] = other.to_dict()
-    if sure is not None:
-        out["sureness"] = None if isinstance(sure, str) else sure.to_dict()
+    out["sureness"] = sure[0].to_dict() if sure else None
+    if len(sure) > 1:
+        out["held_out_sureness"] = sure[1].to_dict()
     return state.as_json(out)
 
 
@@ -236,6 +239,7 @@ class DecisionWriter:
             "chosen": done.chosen,
             "undecided": done.undecided,
             "none_of_these": done.strange,
+            "unsure": done.unsure,
             "remarks": done.remarks,
         }
         self._out.write(("]" if self._rows else "") + ",\n " + _text(rest)[1:] + "\n")
