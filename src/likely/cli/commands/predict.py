@@ -10,6 +10,7 @@ import click
 from likely.cli import terminal
 from likely.cli.command import command, out_option
 from likely.cli.options import (
+    PERCENT,
     Values,
     data_argument,
     json_option,
@@ -19,19 +20,14 @@ from likely.cli.options import (
     quote_formulas_option,
     read_loss_file,
     read_prior,
+    share_of,
     text_options,
 )
 
 if TYPE_CHECKING:
     from likely.apply.decide.decider import Rule
 
-PERCENT = click.FloatRange(0, 100, min_open=True, max_open=True)
 TABLE = "CSV (also .gz, .zst), TSV or Parquet, by file name"
-
-
-def share_of(percent: float | None) -> float | None:
-    """A level that was given in percent."""
-    return None if percent is None else percent / 100
 
 
 @command(short_help="Predict the class of each row, with probabilities.")
