@@ -75,7 +75,8 @@ def export(
     """The model as SQL, ONNX, PMML, JSON, a Python file or a module of JavaScript.
 
     Of SQL: `dialect` says for which database, `table` which rows to score, `keep` which columns to give back;
-    `set_level` adds set(class), 1 where a class is not ruled out at this level, for rows without unknown cells. The result is text, or bytes for ONNX; it is also written to `path`, where one is given.
+    `set_level` adds set(class), 1 where a class is not ruled out at this level, for rows without unknown cells. The
+    result is text, or bytes for ONNX; it is also written to `path`, where one is given.
 
     >>> import likely
     >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "y"]}, target="play")
