@@ -45,7 +45,8 @@ def judge(model: Model) -> Judgement | None:
     curve = calibrations(rows, of, each=False)[0] if few else None
     hit = rows.truth == found.classes.index(of)
     ranked = few and 0 < rows.weight[hit].sum() < rows.weight.sum()
-    ranks = ranking(rows.log_odds[:, found.classes.index(of)], hit, rows.weight, of) if ranked else None
+    odds, by = rows.log_odds[:, found.classes.index(of)], found.variance_ratio(OWN)
+    ranks = ranking(odds, hit, rows.weight, of, by) if ranked else None
     assert guessing.always is not None
     return Judgement(
         version=installed_version(),

@@ -205,11 +205,15 @@ class Validation:
         """How well a learner names each class, with 95 % bounds."""
         return scores_by_class(self.scorers[name], self.classes, self.parts[name], self.times, self.together)
 
+    def variance_ratio(self, name: str) -> float:
+        """How many times the variance of independent rows and a given model that of a learner's scores is."""
+        whole, parts = self.scorers[name], self.parts[name]
+        return design_effect(whole.read().accuracy, whole.effective_rows(self.times), parts, self.together)
+
     def by_subgroup(self, name: str, positive: str) -> tuple[Subgroups, ...]:
         """How well a learner that was gathered answers the rows of each level, with 95 % bounds; not of parts of dates
         that were tried in vain."""
-        whole, parts = self.scorers[name], self.parts[name]
-        by = design_effect(whole.read().accuracy, whole.effective_rows(self.times), parts, self.together)
+        by = self.variance_ratio(name)
         used = {column.name for column in self.total.schema.attributes}
         return tuple(one for one in find_subgroups(self.gathered[name], positive, by) if one.attribute in used)
 

@@ -85,6 +85,11 @@ class References:
         more = shift if self.shift is None else self.shift + shift
         return replace(self, before=self.before or score, shift=more)
 
+    @property
+    def names(self) -> list[str]:
+        """The attributes that rows are filled with."""
+        return [axis.name for axis in self.axes]
+
     @cached_property
     def lying(self) -> Floats:
         """Where the cells of each reference lie, (references, axes)."""
