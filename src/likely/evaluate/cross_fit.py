@@ -80,7 +80,7 @@ class CrossFit:
         names = masked_names(self.model.schema)
         places = self.places[np.argsort(self.rows.hashes[self.places], kind="stable")[: self._most_masked]]
         places = np.sort(places)
-        draw, found = np.random.default_rng(0), list[Guarantee]()
+        draw, found = np.random.default_rng(0), dict[int, Guarantee]()
         lots = draw.random((GAPS, len(places), len(names))).argsort(axis=2).argsort(axis=2)
         for gap in range(1, GAPS + 1):
             counts = gap_counts(gap, len(names))
@@ -91,10 +91,9 @@ class CrossFit:
             rows = self.rows
             said = np.exp(self._logs(places, batch))
             truth = rows.group[places].astype(np.int64)
-            found.append(Guarantee.of(said, truth, rows.weight[places], rows.squares[places]))
-            while len(found) < gap:  # so few attributes that none is unknown without more being so
-                found.insert(0, found[0])
-        return tuple(found)
+            found[gap] = Guarantee.of(said, truth, rows.weight[places], rows.squares[places])
+        # Of few attributes no row has some of the gaps: what stands there is never asked.
+        return tuple(found.get(gap, found[GAPS]) for gap in range(1, GAPS + 1)) if found else ()
 
     @property
     def _most_masked(self) -> int:

@@ -8,6 +8,7 @@ class the least probability that a row of it gets is known, as a share of its ro
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,8 +34,8 @@ MOST_NUMBERS = 16_384
 LEAST_STEPS = 16
 RARE = 0.2
 """Share of the rows of a class, those that are least probable, that has as many steps as the others: sets end there."""
-GAPS = 3
-"""Rows are told apart by how much of them is unknown: nothing, up to a third, up to two thirds, more."""
+GAPS = 4
+"""Rows are told apart by how much of them is unknown: nothing (0), up to a third, up to two thirds, more, all."""
 LEAST_MISSED = 10.0
 """A class has a limit of its own from so many rows on that it may miss: below, rare classes have one together."""
 
@@ -58,7 +59,7 @@ class Guarantee:
     def of(cls, said: Floats, truth: Longs, weight: Floats, squares: Floats | None = None) -> Guarantee:
         """From P(class | row) of rows that were not learned from, (rows, classes), and the class of each. `squares` are
         those of the weights of rows that were put together."""
-        sure = weight * float(weight.sum()) / float((weight**2 if squares is None else squares).sum())
+        sure = weight * (math.fsum(weight) / math.fsum(weight**2 if squares is None else squares))
         most = min(MOST_STEPS, max(MOST_NUMBERS // said.shape[1], LEAST_STEPS))
         return cls(tuple(_steps(column, truth == k, sure, most) for k, column in enumerate(said.T)))
 
@@ -157,12 +158,14 @@ def masked_names(schema: Schema) -> list[str]:
 
 def gap_counts(gap: int, attributes: int) -> Longs:
     """How many of the attributes are unknown in rows with such a gap."""
-    return np.arange((gap - 1) * attributes // GAPS + 1, gap * attributes // GAPS + 1)
+    counts = np.arange(1, attributes + 1)
+    return np.asarray(counts[gaps_of(counts, attributes) == gap])
 
 
 def gaps_of(unknown: Longs, attributes: int) -> NDArray[np.int8]:
     """For numbers of unknown cells which gap a row has; 0: none."""
-    return np.asarray(np.ceil(unknown * GAPS / max(attributes, 1)), np.int8)
+    part = np.ceil(unknown * (GAPS - 1) / max(attributes, 1))
+    return np.where((unknown == attributes) & (unknown > 0), GAPS, part).astype(np.int8)
 
 
 def check_level(level: float) -> float:
