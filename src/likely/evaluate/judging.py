@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
-from importlib.metadata import PackageNotFoundError, version
 from typing import ParamSpec
 
 from likely.apply import fitting
@@ -67,6 +66,8 @@ def judge(model: Model) -> Judgement | None:
 
 def installed_version() -> str:
     """The version of likely; empty where it runs from sources that nobody installed."""
+    from importlib.metadata import PackageNotFoundError, version  # it takes longer than to show a model
+
     try:
         return version("likely")
     except PackageNotFoundError:
