@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import html
 import json
 import re
@@ -10,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from cli.conftest import Ran
-from truth.printed import Printed, read_printed
+from truth.printed import Printed, Table, read_printed
 from truth.sentences import number
 from truth.tables import CASES
 
@@ -46,14 +48,28 @@ def _figures(printed: Printed, beginnings: tuple[str, ...]) -> list[str]:
     return out
 
 
+def _check_groups(table: Table, source: str, page: str) -> None:
+    """The groups of every attribute are where the script takes them, cell for cell; those of one stand on the page."""
+    (packed,) = re.findall(r'id="likely-figures">([^<]+)<', source)
+    held = dict(json.loads(gzip.decompress(base64.b64decode(packed)))["groups"])
+    expected: dict[str, list[list[str]]] = {}
+    for attribute, level, rows, accuracy, bounds, *shares in table.rows:
+        name = attribute or [*expected][-1]
+        bounds, few, _ = bounds.partition(" (few rows)")
+        expected.setdefault(name, []).append([level, rows + (" (few)" if few else ""), accuracy, bounds, *shares])
+    assert {name: [[*map(_plain, row)] for row in rows] for name, rows in held.items()} == expected
+    assert any(all(" ".join(row) in page for row in rows) for rows in expected.values())
+
+
 @pytest.mark.parametrize("name", SOME)
 def test_page(name: str, run: Callable[..., Ran], tmp_path: Path) -> None:
     """The answer, scores, errors, lift and calibration of the terminal stand on the page, cell for cell."""
     printed = read_printed(_look(name, run, tmp_path, "--all", "-o", "page.html"))
     page = _page_text((tmp_path / "page.html").read_text("utf-8"))
-    tables = ("Scores", "Cross-validated", "Calibration", "Lift", "Precision", "True class", "Strongest")
+    tables = ("Scores on held-out", "Cross-validated", "Calibration", "Lift", "Precision", "True class", "Strongest")
     for line in _figures(printed, tables):
         assert line in page, line
+    _check_groups(printed.table("Scores by subgroup"), (tmp_path / "page.html").read_text("utf-8"), page)
     headline = [s for s in printed.sentences if " predicts " in s or "guessing" in s]
     assert len(headline) == 2
     for sentence in headline:
