@@ -34,7 +34,9 @@ def writing_options() -> Iterator[None]:
 
 
 _ARGUMENTS = {"for": "for_", "missing-as": "missing", "replace-invalid": "encoding_errors='replace'"}
-_VALUED = "block|dates|encoding|for|learner|missing|missing-as|numbers|sheet|target-bins|temperature|text|time|unseen"
+_VALUED = (
+    "block|dates|dialect|encoding|for|learner|missing|missing-as|numbers|sheet|target-bins|temperature|text|time|unseen"
+)
 _TYPE = r"--type ('[^']*'|[^\s'()]*[^\s'().,;:])"
 _OPTION = re.compile(
     rf"likely [a-z]+ --[^.;,)]*|(?:{_TYPE} ?)+(?<! )|--({_VALUED}) ('[^']*'|[\w.,-]*\w)|--([a-z][a-z-]+)"

@@ -36,6 +36,9 @@ def test_sql_takes_its_words(model, run) -> None:
     assert "FROM `a`.`b`" in out and "`id`" in out and "'''); drop'" in out
     run("export", "m [x].likely", "--to", "sql", "--dialect", "postgress").refused("Did you mean 'postgres'?")
     run("export", "m [x].likely", "--to", "json", "--dialect", "postgres").refused("dialect is of SQL")
+    table = likely.fit({"on": ["2024-05-01", "2024-06-30"] * 3, "y": ["a", "b"] * 3}, "y", types={"on": "date"})
+    table.save("dates.likely")
+    run("export", "dates.likely", "--to", "sql").refused("such as --dialect postgres, duckdb or sqlite")
     run("export", "m [x].likely").refused("--to")
     run("export", "m [x].likely", "--to", "sq").refused("'sq'")
     run("export", "nowhere.likely", "--to", "sql").refused("Cannot read")

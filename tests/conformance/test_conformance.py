@@ -301,7 +301,7 @@ def test_sql_of_dates(server: Postgres) -> None:
     days = ["2020-01-31", "2020-02-01", "2021-07-01", "2021-08-02", "2019-12-31"] * 4
     model = likely.fit({"day": days, "t": [d[:4] > "2020" for d in days]}, "t", types={"day": "date"})
     rows = [{"day": d} for d in ("2020-01-31", "2021-12-31", "1969-12-31", None)]
-    with pytest.raises(SettingError, match="--dialect"):
+    with pytest.raises(SettingError, match="dialect='postgres'"):
         likely.export(model, "sql")
     for base in (Duck(), Lite(), server):
         kind = "date" if base.dialect != "sqlite" else "text"

@@ -61,7 +61,7 @@ def model(request: pytest.FixtureRequest) -> Model:
 
 
 def test_sql(model: Model, server: Postgres) -> None:
-    with pytest.raises(SettingError, match="--dialect"):
+    with pytest.raises(SettingError, match="dialect='postgres'"):
         likely.export(model, "sql")
     for base in (Duck(), Lite(), server):
         kind = "text" if base.dialect == "sqlite" else "timestamp"
@@ -119,7 +119,7 @@ def test_javascript(model: Model, tmp_path: Path) -> None:
 
 
 def test_pmml_refuses_parts_and_says_what_to_do(model: Model) -> None:
-    with pytest.raises(SettingError, match=r"PMML cannot say how they are found\. Fit it with --dates whole"):
+    with pytest.raises(SettingError, match=r"PMML cannot say how they are found\. Fit it with dates='whole'"):
         likely.export(model, "pmml")
     plain = likely.fit(training(), "late", types={"when": "date"}, for_="pmml")
     assert plain.schema.names == ("when", "x", "late") and likely.export(plain, "pmml")

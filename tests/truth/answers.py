@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from truth.oracle import Answer
@@ -34,8 +36,14 @@ def leave_one_out(case: Case, path: Path, learner: likely.NaiveBayes) -> Judged:
         for out, one in ((of_learner, learner), (of_frequencies, likely.Prior())):
             found = one.learn(rest).posterior(row)
             chances = {c: found.prob(c) if c in found.classes else 0.0 for c in total.classes}
-            out.append(Answer(truth, weight, chances, found.best))
+            out.append(Answer(truth, weight, chances, found.best, cells=row))
     return Judged(of_learner, total.classes, {"guessing": of_frequencies}, 1 / (len(of_learner) - 1))
+
+
+def _levels(cells: Mapping[str, Any], rows: int) -> Iterator[dict[str, str | None]]:
+    """Of each row the level of the attributes that have few."""
+    for k in range(rows):
+        yield {n: None if c.codes[k] < 0 else c.labels.names[c.codes[k]] for n, c in cells.items()}
 
 
 def held_out_answers(model: likely.Model) -> Judged | None:
@@ -47,15 +55,16 @@ def held_out_answers(model: likely.Model) -> Judged | None:
 
     def read(logs: np.ndarray) -> list[Answer]:
         out = []
-        squares = held_out.squares
-        for line, truth, weight, square in zip(logs.tolist(), held_out.truth, held_out.weight, squares, strict=True):
+        squares, cells = held_out.squares, list(_levels(held_out.cells, len(logs)))
+        numbers = zip(logs.tolist(), held_out.truth, held_out.weight, squares, cells, strict=True)
+        for line, truth, weight, square, row in numbers:
             top = max(line)
             scaled = [math.exp(x - top) if top > -math.inf else 0.0 for x in line]
             total = math.fsum(scaled) or 1.0
             chances = dict(zip(classes, (s / total for s in scaled), strict=True))
             tied = [c for c, x in zip(classes, line, strict=True) if top - x < 1e-12]
             named = tied[0] if top > -math.inf else None
-            out.append(Answer(classes[int(truth)], float(weight), chances, named, float(square)))
+            out.append(Answer(classes[int(truth)], float(weight), chances, named, float(square), row))
         return out
 
     names = {"baseline": "guessing", "one rule": "alone", "naive Bayes": "naive Bayes"}

@@ -6,8 +6,8 @@ Every function follows the definition that docs/evaluating.md gives, not the cod
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from scipy import stats
 
@@ -23,6 +23,8 @@ class Answer:
     named: str | None
     alike: float | None = None
     """What the row counts in the sum of squared weights, where equal rows were held out together."""
+    cells: Mapping[str, str | None] = field(default_factory=dict)
+    """The levels that the row has, by attribute."""
 
 
 Answers = Sequence[Answer]

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli.conftest import Ran
@@ -361,6 +362,54 @@ def _lift(seen: Seen, table: Table) -> None:
         close(lift.removeprefix("×"), expected / share)
 
 
+def _subgroups(seen: Seen, table: Table) -> None:
+    """Each level by the held-out rows that have it: most rows first, missing cells last, small ones said to be so."""
+    (of,) = groups(r"how much of (.+) is predicted and found", table.title)
+    assert of == seen.positive
+    kinds = {line[0]: line[1] for line in seen.printed.table("How the columns were read").rows}
+    known = {n: {row[n] for row in seen.case.judged} - {None} for n in seen.attributes if kinds[n] == "nominal"}
+    names = [row[0] for row in table.rows if row[0]]
+    assert names == [n for n, levels in known.items() if 1 < len(levels) <= 20]
+    _check_cells(seen, names)
+    name, before, shown = "", (False, math.inf), dict[str, list[str | None]]()
+    for row in table.rows:
+        cells = dict(zip(table.header, row, strict=True))
+        name, before = (cells["attribute"], (False, math.inf)) if cells["attribute"] else (name, before)
+        level = None if cells["level"] == "(missing)" else cells["level"]
+        some = [a for a in seen.answers if a.cells[name] == level]
+        weight = oracle.weight_of(some)
+        assert before[0] <= (level is None) and (before[0] < (level is None) or before[1] >= weight - 1e-9), "the order"
+        before = level is None, weight
+        close(cells["rows"], weight, cells)
+        percent(cells["accuracy"], oracle.accuracy(some), cells)
+        right = [a for a in some if a.named == a.truth]
+        bounds, few, _ = cells["95 % interval"].partition(" (few rows)")
+        assert bool(few) == (oracle.effective_rows(some) < 30), cells
+        expected = oracle.share_bounds(some, right, seen.judged.ratio)
+        for text, bound in zip(bounds.removesuffix(" %").split(" to "), expected, strict=True):
+            close(text, 100 * bound, cells)
+        percent(cells[f"mean P({of})"], math.fsum(a.weight * a.chances[of] for a in some) / weight, cells)
+        percent(cells["share of rows"], oracle.share(some, [a for a in some if a.truth == of]), cells)
+        shown.setdefault(name, []).append(level)
+    for name in names:  # every level that was answered stands there, once
+        assert len(shown[name]) == len({*shown[name]}) and {*shown[name]} == {a.cells[name] for a in seen.answers}
+
+
+def _check_cells(seen: Seen, names: list[str]) -> None:
+    """The rows that were answered are rows of the table, each as often as it is there."""
+
+    def weigh(rows: Iterable[tuple[Mapping[str, str | None], str | None, float]]) -> dict[tuple[Any, ...], float]:
+        out: dict[tuple[Any, ...], float] = {}
+        for cells, truth, weight in rows:
+            key = *(cells[name] for name in names), truth
+            out[key] = out.get(key, 0.0) + weight
+        return out
+
+    answered = weigh((a.cells, a.truth, a.weight) for a in seen.answers)
+    there = weigh((row, row[seen.case.target], seen.case.weigh(row)) for row in seen.case.judged)
+    assert all(weight <= there.get(key, 0.0) + 1e-9 for key, weight in answered.items())
+
+
 def _calibration(seen: Seen, table: Table) -> None:
     """Each bin by the rows whose probability lies in it."""
     two = len(seen.judged.classes) == 2
@@ -450,6 +499,7 @@ TABLES: dict[str, Callable[[Seen, Table], None]] = {
     "Precision and recall": _classes,
     "True class": _confusion,
     "Lift: ": _lift,
+    "Scores by subgroup: ": _subgroups,
     "Calibration: ": _calibration,
     "What each attribute reveals": _information,
     "How far each attribute moves": _information,

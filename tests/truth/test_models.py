@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -63,13 +65,24 @@ def fitted(request: pytest.FixtureRequest, run: Callable[..., Ran], tmp_path: Pa
     if request.param not in _FITTED:
         path = case.write(tmp_path)
         weight = ("--weight", case.weight) if case.weight else ()
-        ran = run("fit", path.name, case.target, "-o", "m.likely", *weight).done()
+        command = "fit", path.name, case.target, "-o", "m.likely", *weight
+        ran = run(*command).done()
         model = likely.fit(path, case.target, weight=case.weight)  # a file does not keep answers to held-out rows
-        assert model.to_bytes() == Path("m.likely").read_bytes()
-        _FITTED[request.param] = Fitted(case, model), ran, model.to_bytes()
+        _check_origin(likely.load("m.likely"), model, path.name, shlex.join(["likely", *command]))
+        _FITTED[request.param] = Fitted(case, model), ran, Path("m.likely").read_bytes()
     found, ran, content = _FITTED[request.param]
     Path("m.likely").write_bytes(content)
     return found, ran
+
+
+def _check_origin(kept: likely.Model, model: likely.Model, table: str, command: str) -> None:
+    """The file of the command line is that of the library, but for the table, the day and the command."""
+    if kept.judgement is not None:
+        origin = kept.judgement.origin
+        assert origin is not None and (origin.table, origin.command) == (table, command)
+        assert abs(datetime.now(UTC).date() - date.fromisoformat(origin.day)) <= timedelta(days=1), origin
+        kept = replace(kept, judged=replace(kept.judgement, origin=None))
+    assert kept.to_bytes() == model.to_bytes()
 
 
 # -- fit ------------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ import pytest
 
 import likely
 from likely import Model
+from likely.cli import run
 from likely.errors import SettingError
 
 pytest.importorskip("fastapi", reason="fastapi is not installed: pip install likely[web]")
@@ -23,7 +24,6 @@ from fastapi.testclient import TestClient
 
 from likely.web.application import application
 from likely.web.guard import check_key, has_key
-from likely.web.server import serve
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 HERE = "http://127.0.0.1"
@@ -89,9 +89,10 @@ def test_keys_that_are_none(key: str) -> None:
         check_key(key)
 
 
-def test_other_machines_need_a_key(model: Model) -> None:
-    with pytest.raises(SettingError, match="--key-file, or into the environment variable LIKELY_KEY"):
-        serve(model, "", 0, None, "", print, host="0.0.0.0")  # type: ignore[arg-type]
+def test_other_machines_need_a_key(model: Model, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model.save(tmp_path / "m.likely")
+    assert run(["serve", str(tmp_path / "m.likely"), "--port", "0", "--host", "0.0.0.0"]) == 2
+    assert "--key-file, or into the environment variable LIKELY_KEY" in capsys.readouterr().err
 
 
 def test_it_listens_elsewhere_with_a_key(model: Model, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import add
@@ -23,7 +23,7 @@ from likely.intake.reading import (
 )
 from likely.intake.store import summarize_by_file
 from likely.intake.summarize import Engine, LocalEngine, More, Wanted, summarize_table, summary_from_knowledge
-from likely.models.contracts import Learner, Model, setting_of
+from likely.models.contracts import Learner, Learning, Model, Sweep, setting_of
 from likely.models.default import chosen_learner, default_learner
 from likely.models.judgement import Importance, Judgement
 from likely.models.learning import begin, learn_without_rows, restore, run
@@ -151,13 +151,16 @@ def learn_summary(
         sums_alone = reading.keep is not None or reading.push
         learner = default_learner("sums" if sums_alone else "fit", summary).learner
     found = begin(learner, summary)
-    if (
-        isinstance(found, Model) and not found.state and not judge
-    ):  # sums alone: what is unknown is summed over, or left out
-        return found
+    if isinstance(found, Model) and not found.state and not judge:
+        return found  # sums alone: what is unknown is summed over, or left out
+    return run_learning(found, engine.sweeper(summary), judge)
+
+
+def run_learning(found: Model | Learning[Model], sweep: Callable[[Sweep], Any], judge: bool = False) -> Model:
+    """The model that is learned by these sweeps, with what one more sweep tells of it: rows that stand for the table
+    where cells are unknown, how much each attribute moves its answers, and how it answers rows that are held out."""
     from likely.models.completing import complete
 
-    sweep = engine.sweeper(summary)
     return run(complete(found if isinstance(found, Model) else run(found, sweep), judge), sweep)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
-from importlib.metadata import PackageNotFoundError, version
 from typing import ParamSpec
 
 import numpy as np
@@ -78,6 +77,8 @@ def judge(model: Model) -> Judgement | None:
 
 def installed_version() -> str:
     """The version of likely; empty where it runs from sources that nobody installed."""
+    from importlib.metadata import PackageNotFoundError, version  # it takes longer than to show a model
+
     try:
         return version("likely")
     except PackageNotFoundError:

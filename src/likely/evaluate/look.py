@@ -12,6 +12,7 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
+from likely.apply.fitting import run_learning
 from likely.errors import SettingError, shown
 from likely.evaluate.attributes.information import (
     AttributeInformation,
@@ -59,7 +60,7 @@ from likely.machinery.words import clean
 from likely.models.contracts import Learner, Learning, Model, has_trait, setting_of
 from likely.models.default import default_learner
 from likely.models.judgement import Subgroups
-from likely.models.learning import begin, run, start
+from likely.models.learning import begin, start
 from likely.models.loss import Loss
 from likely.models.naive.one_rule import BEST_ATTRIBUTE, FREQUENCIES
 from likely.models.naive.product import only_factors
@@ -457,10 +458,10 @@ def _look(source: Source, reading: Reading, asked: _Asked) -> Look:
     )
     model = whole if isinstance(whole, Model) else None
     dealing = Dealing(found.folds, folds.seed, folds.repeats, folds.how, folds.column)
-    if not isinstance(whole, Model) and (judges is not None or asked.picture):
+    if (model is None or model.state) and (judges is not None or asked.picture):
         known = asked.model
         is_known = known is not None and known.held_out_answers is not None and known.summary == total
-        model = known if is_known else run(whole, row_sweeper(source, total, reading.threads))
+        model = known if is_known else run_learning(whole, row_sweeper(source, total, reading.threads))
     if judges is not None:
         answers = None if model is None else model.held_out_answers
         if answers is not None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from likely.evaluate.judging import installed_version
 from likely.machinery.words import clean, interval, number, percent, plural
 from likely.models.contracts import Model
 from likely.models.judgement import Judgement
-from likely.portable.describe import Portable
+
+if TYPE_CHECKING:  # who shows or explains a model takes it nowhere
+    from likely.portable.describe import Portable
 
 
 def judgement_sentence(model: Model) -> str:

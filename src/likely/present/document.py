@@ -174,7 +174,7 @@ def fit_table(table: Table, places: int) -> list[Table]:
 
     >>> long = Table("", ("name", "n", "error"), (("a" * 30, "1", "0.5"),), frozenset({1, 2}), spare=("error",))
     >>> [(t.header, t.rows) for t in fit_table(long, 20)]
-    [(('name', 'n'), (('aaaaaaaaaa…aaaaaa', '1'),))]
+    [(('name', 'n'), (('aaaaaaaaa…aaaaaaa', '1'),))]
     """
     for names in table.spare:
         if sum(_widths(table)) <= places:

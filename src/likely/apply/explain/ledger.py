@@ -202,6 +202,8 @@ class Ledger(Presented):
     >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "y"]}, target="play")
     >>> print(likely.explain(model, {"sky": "sun"}))
     play is y (84.4 %); n: 15.6 %.
+    <BLANKLINE>
+    Evidence for y (to the right) against n
       evidence           bits  n  y
       before any value  +1.58     ▇▇▇▇▇▇▇▇▇▇▇▇  y is three times as likely
       sky=sun           +0.85     ▇▇▇▇▇▇        speaks for y: 1.8 times as likely

@@ -249,7 +249,9 @@ def reliability(
     count = int(where.max()) + 1 if len(where) else 0
     total = np.asarray(np.bincount(where, weight, count), np.float64)
     given, seen = np.bincount(where, weight * chance, count), np.bincount(where, weight * hit, count)
-    rows = total**2 / np.bincount(where, weight**2, count)  # as many of equal weight would be as sure
+    unit = np.ldexp(weight, -np.frexp(weight.max(initial=0.0))[1])  # squares of huge weights are beyond a double
+    # As many rows of equal weight as would be as sure.
+    rows = np.bincount(where, unit, count) ** 2 / np.bincount(where, unit**2, count)
     gap = (given - seen) / total
     alone = np.sqrt(np.bincount(where, weight * chance * (1 - chance), count) / total / np.maximum(rows, 1.0))
     share = total / max(float(total.sum()), 1e-300)

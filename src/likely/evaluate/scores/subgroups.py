@@ -49,7 +49,7 @@ def _group(level: str | None, found: tuple[Moments, ...], squares: float, by: fl
     """Bounds as those of all rows: Wilson's of shares, Student's t of the mean gap."""
     weight = found[0][0]
     right, chance, hit, gap = (float(total / weight) for _, total, _ in found)
-    rows = float(weight) ** 2 / squares  # as many of equal weight would be as sure
+    rows = float(weight * weight / Fraction(squares))  # as many of equal weight would be as sure; no double overflows
     bounds = Measure(gap)
     if rows > 1:
         variance = max(float(found[3][2] / weight) - gap * gap, 0.0) * rows / (rows - 1)

@@ -55,7 +55,7 @@ def _check(portable: Portable, dialect: str | None) -> None:
         raise SettingError(f"There is no dialect {shown(dialect)}. {nearest(dialect, known)}")
     if dialect is None and any(a.kind == "date" or a.part is not None for a in portable.attributes):
         raise SettingError(
-            "Databases have no common syntax for dates. Name the dialect (--dialect postgres, duckdb, sqlite …)."
+            "Databases have no common syntax for dates. Name yours, such as --dialect postgres, duckdb or sqlite."
         )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from likely.evaluate.look import Look
 from likely.evaluate.scores.ranking import Ranking, Reliability, kept_points
-from likely.machinery.words import clean, percent, tie
+from likely.machinery.words import clean, number, percent, tie
 from likely.models.judgement import Subgroup, Subgroups
 from likely.present.charts.bars import MOST_CLASSES as MOST_MAPPED
 from likely.present.charts.bars import confusion_map
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from likely.evaluate.compare import Comparison
     from likely.evaluate.curve import Curve
 
-MOST_CLASSES, MOST_LEVELS, MOST_NAMED = 60, 20, 3
+MOST_CLASSES, MOST_NAMED = 60, 3
 MOST_FIGURES = 160
 """Points of the curves of ranking, over all classes, that the script has."""
 
@@ -148,14 +148,14 @@ def present_subgroups(record: Look) -> Document | None:
 def subgroup_figures(record: Look) -> list[list[Any]]:
     """What the script needs to show another attribute: of each its groups, as cells of the table."""
     shown = () if record.decisions is not None else record.subgroups
-    return [[own.attribute, [_cells(group) for group in own.groups[:MOST_LEVELS]]] for own in shown]
+    return [[own.attribute, [_cells(group) for group in own.groups]] for own in shown]
 
 
 def _cells(group: Subgroup) -> list[str]:
     """A line of the table: level, rows, accuracy with its bounds, what is predicted, what is found."""
     cells = (
         "(missing)" if group.level is None else clean(group.level, 40),
-        f"{group.rows:,.0f}{' (few)' if group.small else ''}",
+        f"{number(group.rows)}{' (few)' if group.small else ''}",
         percent(_right(group)),
         tables.share_bounds(group.accuracy),
         percent(group.predicted),
@@ -180,7 +180,7 @@ def _subgroup_table(own: Subgroups) -> Table:
     """The table of one attribute; small groups are said to be small."""
     of, name = clean(own.of, 20), clean(own.attribute, 40)
     header = (name, "rows", "accuracy", "95 % interval", f"{of} predicted", f"{of} found")
-    rows = tuple(tuple(_cells(group)) for group in own.groups[:MOST_LEVELS])
+    rows = tuple(tuple(_cells(group)) for group in own.groups)
     return Table("", header, rows, numbers_from(1, 6), "groups", "groups", f"Scores by {name}")
 
 
