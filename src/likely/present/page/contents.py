@@ -122,8 +122,12 @@ def ladder(record: Look) -> tuple[Table, ...]:
     bounds = record.intervals.accuracy
     drawn = rung(own, bounds.low, bounds.high, "accent")
     rows.append((Styled(tables.learner_name(record), "own"), drawn, percent(own)))
-    note = f"{design_sentence(record)} The thin line is the 95 % interval of accuracy."
-    return (Table(f"{note} {_learner_words(record)}", ("", "", "accuracy"), tuple(rows), style="ladder"),)
+    told, drawn = (
+        f"{design_sentence(record)} {_learner_words(record)}",
+        "The thin line is the 95 % interval of accuracy.",
+    )
+    note = Styled(f"{told} {drawn}", markup=f'<span class="held-out">{escape(tie(told))}</span> {escape(tie(drawn))}')
+    return (Table(note, ("", "", "accuracy"), tuple(rows), style="ladder"),)
 
 
 def design_sentence(record: Look) -> str:

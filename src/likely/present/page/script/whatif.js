@@ -8,7 +8,7 @@ import { unpacked } from "./figures.js";
 import { printLetter, saveCard } from "./letter.js";
 import { savable } from "./saving.js";
 import { linesOf, nomogram } from "./nomogram.js";
-import { cellsOf, dateLabel, numberLabel } from "./reading.js";
+import { cellsOf, dateLabel, numberLabel, UNSEEN } from "./reading.js";
 import { TwoNumbers } from "./responses.js";
 import { chancesOf, revived, scoresOf, untempered } from "./scoring.js";
 import { commandOf, hashOf, pythonOf, stateIn } from "./sharing.js";
@@ -55,7 +55,7 @@ class WhatIf {
     for (const [id, told_] of [["w-copy-link", "link"], ["w-copy-cli", "cli"], ["w-copy-python", "python"]]) {
       byId(id).addEventListener("click", () => this.copy(told_, byId(id)));
     }
-    byId("w-print").addEventListener("click", () => printLetter(this.state, page.target ?? ""));
+    byId("w-print").addEventListener("click", () => printLetter(this.state, page.target ?? "", this.novelty(this.cells)));
     for (const kind of ["svg", "png"]) byId(`w-card-${kind}`).addEventListener("click", () => saveCard(this.card(), kind));
     byId("w-nomogram").addEventListener("toggle", () => this.later());
     byId("w-share").addEventListener("toggle", () => this.share());
@@ -277,7 +277,7 @@ class WhatIf {
     const rows = this.ranked.map((e) => ({ told: e.whole ? e.name : this.valued(e.name), ratio: turn * e.ratio }));
     const address = location.href.split("#")[0];
     const link = `${location.protocol === "file:" ? address.split("/").at(-1) : address}#${hashOf(this.state)}`;
-    return { target: this.page.target ?? "", name: classes[a], chance: this.chances[a], against: b === null ? "all others" : classes[b], rows, link, note: this.told.note, colours: [colours[a], b === null ? "other" : colours[b]] };
+    return { target: this.page.target ?? "", name: classes[a], chance: this.chances[a], against: b === null ? "all others" : classes[b], rows, link, notes: [this.told.note, ...this.novelty(this.cells)].filter(Boolean), colours: [colours[a], b === null ? "other" : colours[b]] };
   }
 
   // A line of the ledger that opens to what is inside.
@@ -327,10 +327,10 @@ class WhatIf {
     return known ? `${before}${kind === "level" ? levels[cell] : numberLabel(cell)}${after}` : `${name} = unknown`;
   }
 
-  // What takes longer waits until one stops typing.
-  // What training had nothing like.
+  // What training had nothing like, in sentences.
   novelty(cells) {
     const said = this.portable.attributes.flatMap((attribute, k) => {
+      if (attribute.kind === "level" && cells.get(attribute.name) === UNSEEN) return [`${attribute.name} has a level that training did not have.`];
       const [low, high] = this.about[k].ends ?? [];
       const x = cells.get(attribute.name);
       if (low === undefined || !Number.isFinite(x) || (x >= low && x <= high)) return [];
@@ -338,10 +338,10 @@ class WhatIf {
       return [`${attribute.name}=${spelled(x)} is beyond all values of training (${spelled(low)} to ${spelled(high)}).`];
     });
     if (isUnlike(this.portable, cells)) said.push("These values hardly occurred together in training: take this answer with care.");
-    byId("w-novel").textContent = said.join(" ");
-    byId("w-novel").hidden = !said.length;
+    return said;
   }
 
+  // What takes longer waits until one stops typing.
   later() {
     if (this.portable.classes.length > 1 && this.slow) this.ledger();
     clearTimeout(this.waiting);
@@ -349,7 +349,9 @@ class WhatIf {
     this.controls.respond(portable, cells, this.chances, () => cells === this.cells);
     this.map.show(cells);
     this.questions(this.describer, cells, loss);
-    this.novelty(cells);
+    const said = this.novelty(cells);
+    byId("w-novel").textContent = said.join(" ");
+    byId("w-novel").hidden = !said.length;
     const found = changesOf(portable, cells, loss, this.about);
     const items = found.slice(0, 6).map((change) => {
       const to = change.after.slice(0, 4).map((v) => cut(v, 30)).join(" or ");
