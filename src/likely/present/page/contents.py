@@ -122,11 +122,8 @@ def ladder(record: Look) -> tuple[Table, ...]:
     bounds = record.intervals.accuracy
     drawn = rung(own, bounds.low, bounds.high, "accent")
     rows.append((Styled(tables.learner_name(record), "own"), drawn, percent(own)))
-    told, drawn = (
-        f"{design_sentence(record)} {_learner_words(record)}",
-        "The thin line is the 95 % interval of accuracy.",
-    )
-    note = Styled(f"{told} {drawn}", markup=f'<span class="held-out">{escape(tie(told))}</span> {escape(tie(drawn))}')
+    told, key = f"{design_sentence(record)} {_learner_words(record)}", "The thin line is the 95 % interval of accuracy."
+    note = Styled(f"{told} {key}", markup=f'<span class="held-out">{escape(tie(told))}</span> {escape(tie(key))}')
     return (Table(note, ("", "", "accuracy"), tuple(rows), style="ladder"),)
 
 

@@ -421,14 +421,14 @@ class WhatIf {
   lines() {
     let [a, b] = this.weighed(this.chances);
     b ??= this.chances.map((_, k) => k).filter((k) => k !== a).reduce((x, y) => (this.chances[y] > this.chances[x] ? y : x));
-    return { a, b, ...linesOf(this.portable, this.cells, this.about, a, b) };
+    return { a, b, ...linesOf(this.portable, this.cells, this.about, a, b, ledgerOf(this.portable, this.cells, a, b).entries) };
   }
 
   nomogram() {
     const { a, b, ...found } = this.lines();
     const { classes } = this.portable;
     if (!found.lines?.length) {
-      const why = found.lines ? "No value of this model has points of its own." : "The scores of this model are not a sum over attributes, so there are no points to add.";
+      const why = found.lines ? "No value moves the answer for this row." : "The scores of this model are not a sum over attributes, or a class is impossible for this row, so there are no points to add.";
       byId("w-points").replaceChildren(make("p", {}, why));
       return;
     }
@@ -436,9 +436,10 @@ class WhatIf {
     const figure_ = make("figure", {}, make("div", { class: "w-scroll", tabindex: 0, role: "group", "aria-label": "Nomogram" }, nomogram(found, [classes[a], classes[b]], logOdds(this.logs, a, b), described)));
     const how = "Find each value on its line and read its points straight up on the scale at the top. Add them, find the sum on the line of total points, and read the probability below it.";
     const odds = classes.length > 2 ? ` The probability is that of ${classes[a]} where only ${classes[b]} could be it instead.` : "";
-    const fixed = found.others ? " Beware: what attributes say together, and texts, are held fixed as they are in this row; the sheet is exact for this row, and for others as far as that stays the same." : "";
-    const rest = found.more ? ` Not drawn, and taken as in the row above: ${found.more} weaker attribute${found.more > 1 ? "s" : ""}.` : "";
-    byId("w-points").replaceChildren(make("p", { class: "w-note" }, `${how}${odds}${rest}${fixed}`), figure_);
+    const held = [found.more ? `${found.more} weaker attribute${found.more > 1 ? "s" : ""}` : "", found.texts ? "texts" : ""].filter(Boolean).join(" and ");
+    const rest = held ? ` Not drawn, and taken as in the row above: ${held}.` : "";
+    const only = "This sheet is for this row only. The model reads several attributes together: a line says how the answer moves as that value alone changes, while all others stay as they are in this row. Points add up to the answer of this row, and one changed value gives its exact answer; before a second one, change the first above, and the lines are drawn anew.";
+    byId("w-points").replaceChildren(...(found.alone ? [] : [make("p", { class: "callout" }, only)]), make("p", { class: "w-note" }, `${how}${odds}${rest}`), figure_);
     savable(figure_);
   }
 
