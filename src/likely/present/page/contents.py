@@ -554,7 +554,7 @@ def _classes(weights: Mapping[str, float]) -> Table:
     """The shares of the classes, with bars in the colours of the classes; many are sorted, and cut."""
     most, each = max(weights.values(), default=0.0) or 1.0, list(weights.values())
     hues, order, names = class_colours(each), frequent_first(each), list(weights)
-    bars = [bar_cell(each[k] / most, kind=f"{hues[k]} fill") for k in order]
+    bars = [bar_cell(each[k] / most, kind=hues[k]) for k in order]
     out, rest = (
         tables.share_table({names[k]: each[k] for k in order}).with_column("", bars),
         len(weights) - MOST_CLASSES,

@@ -4,10 +4,10 @@ import { isUnlike, unknownIn } from "./completion.js";
 import { Controls } from "./controls.js";
 import { bits, byId, cut, figure, make, marked, percent, SLICE } from "./elements.js";
 import { changesOf, decided, dropBy, ledgerOf, logOdds, missingIn } from "./evidence.js";
-import { unpacked } from "./figures.js";
 import { printLetter, saveCard } from "./letter.js";
 import { savable } from "./saving.js";
 import { linesOf, nomogram } from "./nomogram.js";
+import { unfolded } from "./packing.js";
 import { cellsOf, dateLabel, numberLabel, UNSEEN } from "./reading.js";
 import { TwoNumbers } from "./responses.js";
 import { chancesOf, revived, scoresOf, untempered } from "./scoring.js";
@@ -518,8 +518,8 @@ async function started() {
   const held = byId("likely-model");
   if (!held || !byId("w")) return;
   const page = byId("likely-page");
-  const text = held.type === "application/gzip" ? await unpacked(held.textContent) : held.textContent;
-  globalThis.likelyWhatIf = new WhatIf(JSON.parse(text), page ? JSON.parse(page.textContent) : {});
+  const told = JSON.parse(await globalThis.likelyUnpacked(held.textContent));
+  globalThis.likelyWhatIf = new WhatIf({ ...told, portable: unfolded(told.portable) }, page ? JSON.parse(page.textContent) : {});
 }
 
 if (typeof document !== "undefined") {
