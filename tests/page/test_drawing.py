@@ -25,7 +25,22 @@ from likely.present.effects import evidence
 from likely.present.report import look as tables
 
 STYLE = (Path(likely.__file__).parent / "present" / "charts" / "charts.css").read_text("utf-8")
-NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+MOVE = re.compile(r"[Mlhv]|-?(?:\d+\.?\d*|\.\d+)")
+
+
+def places_on(d: str) -> list[tuple[float, float]]:
+    """Where a path goes, move by move."""
+    out, kind, numbers = [(0.0, 0.0)], "", []
+    for word in MOVE.findall(d):
+        if word.isalpha():
+            kind = word
+            continue
+        numbers.append(float(word))
+        if kind in "hv" or len(numbers) == 2:
+            across, up = {"h": (numbers[0], 0.0), "v": (0.0, numbers[0])}.get(kind, (numbers[0], numbers[-1]))
+            out.append((out[-1][0] + across, out[-1][1] + up))
+            numbers = []
+    return out[1:]
 
 
 @given(st.text())
@@ -54,9 +69,8 @@ def test_contours_are_where_the_density_is() -> None:
     found, frame = plane(), ChartFrame(ChartAxis(0, 10, "x"), ChartAxis(0, 8, "y"))
     highest = density(found).max()
     for d in re.findall(r' d="([^"]+)"', _contours(found, frame)):
-        numbers = [float(n) for n in NUMBER.findall(d)]
         levels = []
-        for x, y in zip(numbers[::2], numbers[1::2], strict=True):
+        for x, y in places_on(d):
             at = (x - frame.left) / frame.width * 10, (frame.bottom - y) / frame.height * 8
             value = 0.0
             for share, mean, (a, b, c) in zip(found.shares, found.means, found.spreads, strict=True):

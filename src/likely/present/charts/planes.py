@@ -14,7 +14,7 @@ from likely.evaluate.attributes.plane import ClassPlane, places
 from likely.machinery.words import escape_text
 from likely.models.contracts import Model
 from likely.models.shapes import Graph, graph_of
-from likely.present.charts.drawing import Chart, ChartAxis, ChartFrame, at, colour, line, path, svg
+from likely.present.charts.drawing import Chart, ChartAxis, ChartFrame, at, colour, line, path, svg, thin_line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -128,7 +128,9 @@ def _contours(found: ClassPlane, frame: ChartFrame) -> str:
     xs = [frame.across(float(x)) for x in places(found.x_range, found.columns)]
     ys = [frame.up(float(y)) for y in places(found.y_range, found.lines)]
     return "".join(
-        path(joined, "contour") for level in LEVELS for joined in join_segments(level_segments(field, level, xs, ys))
+        path(thin_line(joined, 0.15), "contour")
+        for level in LEVELS
+        for joined in join_segments(level_segments(field, level, xs, ys))
     )
 
 
