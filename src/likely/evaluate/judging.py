@@ -44,7 +44,7 @@ def judge(model: Model) -> Judgement | None:
     return Judgement(
         version=installed_version(),
         rows=scorer.read().rows,
-        learned=answers.learned,
+        learned=round(answers.learned),
         parts=answers.folds,
         accuracy=bounds.accuracy,
         log_loss=bounds.log_loss,

@@ -510,7 +510,7 @@ def with_answers(
     """
     classes, truth = found.total.classes, answers.truth.astype(np.int32)
     sides, fold = np.unique(answers.side, return_inverse=True)
-    ratio = len(truth) / answers.folds / answers.learned
+    ratio = float(answers.weight.sum()) / answers.folds / answers.learned
 
     def scored(one: str, logs: NDArray[np.float64]) -> Scorer:
         out = Scorer(len(classes), None if loss is None else Chosen(loss, classes), len(sides))
