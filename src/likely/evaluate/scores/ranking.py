@@ -69,6 +69,8 @@ class LiftRow:
     precision: float
     lift: float
     """Precision over prevalence."""
+    bounds: tuple[float, float] = (0.0, 1.0)
+    """95 % bounds of `found`, Wilson's; those of the lift are these, over the share."""
 
 
 @dataclass(frozen=True)
@@ -96,18 +98,23 @@ def positive_class(asked: str | None, total: Summary) -> str:
     return asked or total.classes[len(weights) - 1 - int(np.argmin(weights[::-1]))]
 
 
-def rankings(found: HeldOutRows) -> dict[str, Ranking]:
-    """Of each class against all others; those without rows on either side are left out."""
+def rankings(found: HeldOutRows, by: float = 1.0) -> dict[str, Ranking]:
+    """Of each class against all others; those without rows on either side are left out. `by` is how many times the
+    variance of independent rows that of the scores is (`design_effect`)."""
     out = {}
     for k, name in enumerate(found.classes):
         hit = found.truth == k
         if found.weight[hit].sum() > 0 and found.weight[~hit].sum() > 0:
-            out[name] = ranking(found.log_odds[:, k], hit, found.weight, name)
+            squares = found.weight**2 if found.squares is None else found.squares
+            sure = float(found.weight[hit].sum() ** 2 / squares[hit].sum()) / by
+            out[name] = ranking(found.log_odds[:, k], hit, found.weight, name, sure)
     return out
 
 
-def ranking(score: NDArray[np.float64], hit: NDArray[np.bool_], weight: NDArray[np.float64], of: str = "") -> Ranking:
-    """Everything of one class, from one sort.
+def ranking(
+    score: NDArray[np.float64], hit: NDArray[np.bool_], weight: NDArray[np.float64], of: str = "", sure: float = 0.0
+) -> Ranking:
+    """Everything of one class, from one sort; `sure` is how many independent rows the class counts as for bounds.
 
     >>> found = ranking(np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True]), np.ones(4))
     >>> found.roc.auc.value, round(found.precision_recall.average_precision, 4)
@@ -131,7 +138,8 @@ def ranking(score: NDArray[np.float64], hit: NDArray[np.bool_], weight: NDArray[
     for share in TENTHS:
         # Ties are cut as if shuffled: so much of a step as is wanted.
         found = float(np.interp(share, upto, gained))
-        rows.append(LiftRow(share, found, found * prevalence / share, found / share))
+        bounds = wilson(found, sure) if sure > 0 else (0.0, 1.0)
+        rows.append(LiftRow(share, found, found * prevalence / share, found / share, bounds))
     return Ranking(
         Roc(of, steps.positives, steps.negatives, _area(steps, hit, weight), ((0.0, 0.0), *points), thresholds),
         PrecisionRecall(of, average, prevalence, tuple((float(a), float(b)) for a, b in pairs[kept])),
