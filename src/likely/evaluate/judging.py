@@ -44,13 +44,13 @@ def judge(model: Model) -> Judgement | None:
     curve = calibrations(rows, of, each=False)[0] if few else None
     hit = rows.truth == found.classes.index(of)
     ranked = few and 0 < rows.weight[hit].sum() < rows.weight.sum()
-    odds, by = rows.log_odds[:, found.classes.index(of)], found.variance_ratio(OWN)
+    odds, by = rows.log_odds[:, found.classes.index(of)], found.design_effect(OWN)
     ranks = ranking(odds, hit, rows.weight, of, by) if ranked else None
     assert guessing.always is not None
     return Judgement(
         version=installed_version(),
         rows=scorer.read().rows,
-        learned=answers.learned,
+        learned=round(answers.learned),
         parts=answers.folds,
         accuracy=bounds.accuracy,
         log_loss=bounds.log_loss,

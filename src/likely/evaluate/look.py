@@ -248,7 +248,7 @@ def compare_baselines(found: Validation) -> Baselines:
 def trust_scores(found: Validation, positive: str, seen: SweepResult) -> Trust:
     """What the predictions of rows, one by one, say."""
     rows, few = found.gathered[LEARNER], len(found.classes) <= MOST_RANKED
-    ranked = rankings(rows, found.variance_ratio(LEARNER)) if few else {}
+    ranked = rankings(rows, found.design_effect(LEARNER)) if few else {}
     areas = [one.roc.auc.value for one in ranked.values() if one.roc.auc.value is not None]
     proper = LEARNER not in found.improper
     return Trust(

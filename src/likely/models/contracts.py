@@ -156,8 +156,8 @@ class HeldOutAnswers:
     weight: Floats
     side: Ints
     """Rows of one side were answered by the same parts, put together without them."""
-    learned: int
-    """Rows that were learned from, for each row's answer."""
+    learned: float
+    """What the rows weigh that were learned from, for each row's answer; of parts held out in turn, the mean."""
     beside: Mapping[str, Floats]
     """The logs of learners that were judged beside it, on the same rows."""
     folds: int = 1

@@ -205,17 +205,18 @@ class Validation:
         """How well a learner names each class, with 95 % bounds."""
         return scores_by_class(self.scorers[name], self.classes, self.parts[name], self.times, self.together)
 
-    def variance_ratio(self, name: str) -> float:
-        """How many times the variance of independent rows and a given model that of a learner's scores is."""
-        whole, parts = self.scorers[name], self.parts[name]
-        return design_effect(whole.read().accuracy, whole.effective_rows(self.times), parts, self.together)
-
     def by_subgroup(self, name: str, positive: str) -> tuple[Subgroups, ...]:
         """How well a learner that was gathered answers the rows of each level, with 95 % bounds; not of parts of dates
         that were tried in vain."""
-        by = self.variance_ratio(name)
         used = {column.name for column in self.total.schema.attributes}
-        return tuple(one for one in find_subgroups(self.gathered[name], positive, by) if one.attribute in used)
+        found = find_subgroups(self.gathered[name], positive, self.design_effect(name))
+        return tuple(one for one in found if one.attribute in used)
+
+    def design_effect(self, name: str) -> float:
+        """How many times the variance of independent rows that of a learner's scores is."""
+        whole = self.scorers[name]
+        rows = whole.effective_rows(self.times)
+        return design_effect(whole.read().accuracy, rows, self.parts[name], self.together)
 
 
 def teach_lessons(
@@ -514,7 +515,7 @@ def with_answers(
     """
     classes, truth = found.total.classes, answers.truth.astype(np.int32)
     sides, fold = np.unique(answers.side, return_inverse=True)
-    ratio = len(truth) / answers.folds / answers.learned
+    ratio = float(answers.weight.sum()) / answers.folds / answers.learned
 
     def scored(one: str, logs: NDArray[np.float64]) -> Scorer:
         out = Scorer(len(classes), None if loss is None else Chosen(loss, classes), len(sides))

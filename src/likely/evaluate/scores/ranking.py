@@ -69,6 +69,8 @@ class LiftRow:
     precision: float
     lift: float
     """Precision over prevalence."""
+    bounds: tuple[float, float] = (0.0, 1.0)
+    """95 % bounds of `found`, Wilson's; those of the lift are these, over the share."""
 
 
 @dataclass(frozen=True)
@@ -98,19 +100,27 @@ def positive_class(asked: str | None, total: Summary) -> str:
 
 def rankings(found: HeldOutRows, by: float = 1.0) -> dict[str, Ranking]:
     """Of each class against all others; those without rows on either side are left out. `by` is how many times the
-    variance of independent rows and a given model that of the scores is (`design_effect`)."""
+    variance of independent rows that of the scores is (`design_effect`)."""
     out = {}
     for k, name in enumerate(found.classes):
         hit = found.truth == k
         if found.weight[hit].sum() > 0 and found.weight[~hit].sum() > 0:
-            out[name] = ranking(found.log_odds[:, k], hit, found.weight, name, by)
+            squares = found.weight**2 if found.squares is None else found.squares
+            sure = float(found.weight[hit].sum() ** 2 / squares[hit].sum()) / by
+            out[name] = ranking(found.log_odds[:, k], hit, found.weight, name, by, sure)
     return out
 
 
 def ranking(
-    score: NDArray[np.float64], hit: NDArray[np.bool_], weight: NDArray[np.float64], of: str = "", by: float = 1.0
+    score: NDArray[np.float64],
+    hit: NDArray[np.bool_],
+    weight: NDArray[np.float64],
+    of: str = "",
+    by: float = 1.0,
+    sure: float = 0.0,
 ) -> Ranking:
-    """Everything of one class, from one sort.
+    """Everything of one class, from one sort; `by` is how many times the variance of independent rows that of the
+    scores is, `sure` how many independent rows the class counts as for bounds of the lift.
 
     >>> found = ranking(np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True]), np.ones(4))
     >>> found.roc.auc.value, round(found.precision_recall.average_precision, 4)
@@ -134,7 +144,8 @@ def ranking(
     for share in TENTHS:
         # Ties are cut as if shuffled: so much of a step as is wanted.
         found = float(np.interp(share, upto, gained))
-        rows.append(LiftRow(share, found, found * prevalence / share, found / share))
+        bounds = wilson(found, sure) if sure > 0 else (0.0, 1.0)
+        rows.append(LiftRow(share, found, found * prevalence / share, found / share, bounds))
     return Ranking(
         Roc(of, steps.positives, steps.negatives, _area(steps, hit, weight, by), ((0.0, 0.0), *points), thresholds),
         PrecisionRecall(of, average, prevalence, tuple((float(a), float(b)) for a, b in pairs[kept])),
