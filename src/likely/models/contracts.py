@@ -329,6 +329,8 @@ class Model(Answers):
     def sample(self, rows: int, seed: int = 0) -> dict[str, list[Any]]:
         """Rows drawn from the model: a class by its prior, then cells given the class. Missing cells are None.
 
+        A model of P(class | row) that has one of rows beside it (`describer`), as the default has, draws from that.
+
         >>> import likely
         >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "y"]}, target="play")
         >>> model.sample(3, seed=1)
@@ -336,6 +338,8 @@ class Model(Answers):
         """
         if self.inner is not None:  # what rows of a class look like is the same
             return self.inner.sample(rows, seed)
+        if self.draw is None and self.describe is not None:
+            return self.describer.sample(rows, seed)
         if self.draw is None:
             raise SettingError(
                 f"{type(self.learner).__name__} is not a generative model, so no rows can be drawn from it."
@@ -516,6 +520,13 @@ class Model(Answers):
     def describer(self) -> Model:
         """The model that says how rows come about: itself, or, where it only chose among others, one beside it."""
         return self if self.describe is None else self.describe(self)
+
+    @property
+    def of_rows(self) -> Model:
+        """The model that gives log P(row): itself, or its describer; refused where neither does."""
+        model = self if self.generative else self.describer
+        model.check_generative()
+        return model
 
     def introduce_describer(self, title: str) -> str:
         """The sentence why the describer, of this title, is another model."""

@@ -251,7 +251,7 @@ def _says_the_same_alone(model: Model) -> bool:
 def _describe_rows(model: Model) -> Model:
     """The member of most weight that says how rows come about; where none does, naive Bayes from the same sums."""
     for h in sorted(range(len(model.members)), key=lambda h: (-model.weights[h], h)):
-        if model.members[h].generative and model.members[h].score.is_sum:
+        if model.members[h].generative:
             return model.members[h]
     return plain_naive_bayes(model)
 
