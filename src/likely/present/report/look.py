@@ -385,8 +385,10 @@ def _verdict(record: Look) -> str:
     if not record.attributes:
         return "No other column can be used, so nothing but the frequency of the classes is known."
     if record.decisions is not None:
-        return cost_sentence(record.decisions, learner_name(record))
-    said = (answer_sentence(record), guess_sentence(record), one_attribute_sentence(record), qualification(record))
+        said: tuple[str, ...] = (cost_sentence(record.decisions, learner_name(record)),)
+    else:
+        said = (answer_sentence(record), guess_sentence(record), one_attribute_sentence(record), qualification(record))
+    said = (*said, training_sentence(record))
     return "\n".join(words for words in said if words)
 
 
@@ -402,6 +404,18 @@ def answer_sentence(record: Look) -> str:
     return (
         f"{learner_name(record)} predicts {clean(record.target)} correctly for {percent(record.scores.accuracy)} of "
         f"unseen rows{f' ({wide})' if wide else ''}."
+    )
+
+
+def training_sentence(record: Look) -> str:
+    """How many of the rows that were learned from are answered wrongly; nothing where that was not asked for."""
+    own = record.training
+    if own is None:
+        return ""
+    wrong = number(own.rows * (1 - own.accuracy), 6)
+    return (
+        f"On the rows it learned from: {wrong} error{'s' * (wrong != '1')} in {number(own.rows, 6)} (accuracy "
+        f"{percent(own.accuracy)}, log loss {loss_bits(own.log_loss)} bits), which flatters it, as it has seen them."
     )
 
 
