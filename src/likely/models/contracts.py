@@ -245,7 +245,7 @@ class Model(Answers):
     show: Callable[[Model], tuple[Exhibit, ...]] | None = None
     """Gives what is believed as a whole, beyond classes and columns: weights, a tree, hypotheses."""
     show_cells: Callable[[Model], tuple[Exhibit, ...]] | None = None
-    """Gives tables of attributes given others than the class."""
+    """Gives the tables of attributes given others, or together, that `show --all` prints."""
     draw: Callable[[Model, int, int], dict[str, list[Any]]] | None = None
     """Draws so many rows by a seed; None: it cannot."""
     work: Callable[[Model, Batch, Mapping[str, object], Posterior], Working | None] | None = None
@@ -415,7 +415,7 @@ class Model(Answers):
         return () if self.show is None else self.show(self)
 
     def cell_tables(self) -> tuple[Exhibit, ...]:
-        """Tables of attributes given others than the class, in fractions; others are those of its factors."""
+        """Tables of attributes given others than the class, or together, in fractions; others are of its factors."""
         learned = self.learned
         return () if learned.show_cells is None else learned.show_cells(learned)
 

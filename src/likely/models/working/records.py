@@ -97,7 +97,7 @@ def write_value(value: Value, style: Style) -> str:
             return f"[{'; '.join(rows)}]"
         return f"({', '.join(write_value(v, style) for v in value)})"
     if isinstance(value, Quotient):
-        return str(value) if style == "fractions" else signed(float(value))
+        return minus(str(value)) if style == "fractions" else signed(float(value))
     if isinstance(value, Fraction):
         if value.denominator == 1 and abs(value) < 10**15:
             return minus(str(value.numerator))
