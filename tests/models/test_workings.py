@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from fractions import Fraction as F
 from pathlib import Path
 from typing import Any
 
@@ -185,3 +186,40 @@ def test_all_cells_of_a_joint_table(tmp_path: Path) -> None:
     assert ["0", "y", "0", "1", "1/9", "2/9"] in lines and "(level|" not in out
     found = json.loads(run("show", tmp_path / "m.likely", "--all", "--json").done().out)
     assert found["given_parents"][0]["rows"][0][4] == pytest.approx(1 / 3)
+
+
+def test_a_pool_is_the_workings_of_its_members_times_their_weights() -> None:
+    """P(class)^(1 − Σw) · Π L(class)^w, the members worked out as they are by themselves."""
+    sky, wind = [*"ssssrrrr"], [*"nyynyyyn"]
+    rows = {"sky": sky, "wind": wind, "k": [*"ppqpqqqp"]}
+    members = (likely.NaiveBayes(), likely.FullBayes())
+    model = likely.fit(rows, "k", likely.Pool(members, weights=(0.5, 0.25)))
+    row = {"sky": "s", "wind": "y"}
+    found = model.working(row)
+    assert [name for name, _ in found.parts] == ["Member 1, naive Bayes", "Member 2, full Bayes"]
+    alone = [str(likely.fit(rows, "k", member).working(row)) for member in members]
+    assert [str(part) for _, part in found.parts] == alone
+    evidence = {}
+    for label in "pq":
+        inside = [(s, w) for s, w, k in zip(sky, wind, rows["k"], strict=True) if k == label]
+        one = F(sum(s == "s" for s, _ in inside) + 1, len(inside) + 2)
+        other = F(sum(w == "y" for _, w in inside) + 1, len(inside) + 2)
+        cell = F(sum(both == ("s", "y") for both in inside) + 1, len(inside) + 4)
+        evidence[label] = 0.5 * math.log(one * other) + 0.25 * math.log(cell)
+    for label in "pq":
+        assert found.products[label] == pytest.approx(math.log(0.5) + evidence[label], rel=1e-12)
+    assert model.posterior(row).prob("p") == pytest.approx(
+        1 / (1 + math.exp(evidence["q"] - evidence["p"])), rel=1e-12
+    )
+    told = str(found)
+    assert "g(class) = log P(class) + 0.5 × e1(class) + 0.25 × e2(class)" in told and "L(p) = 4/8 × 4/6 × " in told
+    assert found.to_dict()["members"][1]["working"]["lines"] == alone[1].splitlines()  # type: ignore[index]
+
+
+def test_the_default_shows_means_and_covariances_of_its_members(examples: Path) -> None:
+    model = likely.fit(examples / "iris.csv", "species")
+    whole = str(model.working({"sepal_length": 6.1, "sepal_width": 3.0, "petal_length": 4.8, "petal_width": 1.7}))
+    assert "inverse S⁻¹: Iris-setosa [" in whole and "petal_width: mean and sd: Iris-setosa (0.244, 0.1072)" in whole
+    assert "held to a lower bound for some class" in whole
+    # With unknown cells it is an average over what they may hold, and no weighted sum of members.
+    assert "Member" not in str(model.working({"sepal_length": 6.1}))
