@@ -208,9 +208,7 @@ def test_a_pool_is_the_workings_of_its_members_times_their_weights() -> None:
         evidence[label] = 0.5 * math.log(one * other) + 0.25 * math.log(cell)
     for label in "pq":
         assert found.products[label] == pytest.approx(math.log(0.5) + evidence[label], rel=1e-12)
-    assert model.posterior(row).prob("p") == pytest.approx(
-        1 / (1 + math.exp(evidence["q"] - evidence["p"])), rel=1e-12
-    )
+    assert model.posterior(row).prob("p") == pytest.approx(1 / (1 + math.exp(evidence["q"] - evidence["p"])), rel=1e-12)
     told = str(found)
     assert "g(class) = log P(class) + 0.5 × e1(class) + 0.25 × e2(class)" in told and "L(p) = 4/8 × 4/6 × " in told
     assert found.to_dict()["members"][1]["working"]["lines"] == alone[1].splitlines()  # type: ignore[index]

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
     from likely.models.working.records import Working
 
 
+MOST_PLANES = 5
+"""Of more classes there are too many pairs for a table of their hyperplanes."""
 Found = TypeVar("Found")
 
 
@@ -412,7 +416,8 @@ class Model(Answers):
 
     def exhibits(self) -> tuple[Exhibit, ...]:
         """What the model believes as a whole, beyond its classes and columns: weights, a tree, hypotheses."""
-        return () if self.show is None else self.show(self)
+        shown = () if self.show is None else self.show(self)
+        return (*shown, *self.planes()) if shown else ()
 
     def cell_tables(self) -> tuple[Exhibit, ...]:
         """Tables of attributes given others than the class, or together, in fractions; others are of its factors."""
@@ -423,10 +428,22 @@ class Model(Answers):
         """The hyperplane on whose one side the first class beats the second."""
         if self.divide is None:
             raise SettingError(
-                f"{type(self.learner).__name__} draws no hyperplane between classes. LeastSquares, Logistic and "
-                "LinearDiscriminant do."
+                f"This model by {type(self.learner).__name__} draws no hyperplane between classes. LeastSquares, "
+                "LinearDiscriminant and Logistic(numbers='linear') do."
             )
         return self.divide(self, first, second)
+
+    def planes(self) -> tuple[Exhibit, ...]:
+        """The hyperplanes between every two of three classes or a few more; of two, `exhibits` has it."""
+        if self.divide is None or not 2 < len(self.classes) <= MOST_PLANES:
+            return ()
+        each = [self.divide(self, a, b) for a, b in combinations(self.classes, 2)]
+        rows = tuple(
+            (plane.first, plane.second, line) if k == 0 else ("…", "…", line)
+            for plane in each
+            for k, line in enumerate(wrap(plane.equation(), 58, break_long_words=False, break_on_hyphens=False))
+        )
+        return (Exhibit("Hyperplanes, pair by pair", ("above 0", "below 0", "equation"), rows),)
 
     def curve(self, name: str) -> dict[str, Any]:
         """What an attribute says by itself, in the form in which a curve can be given by hand (`Additive(curves=…)`).

@@ -291,7 +291,9 @@ def _work_pool(model: Model, batch: Batch, row: Mapping[str, object], posterior:
         "P(class | x) = exp(g(class)) / the sum of exp(g) over the classes; logs are natural.",
     ]
     if muted:
-        remarks.append(f"{', '.join(muted)}: held to a lower bound for some class, so that one far value does not decide alone.")
+        remarks.append(
+            f"{', '.join(muted)}: held to a lower bound for some class, so that one far value does not decide alone."
+        )
     weights = {f"e{k}": weight for k, weight in enumerate(model.weights.tolist(), 1)}
     quantities = [Quantity("weights of the members", weights)]
     found = added(classes, steps, posterior, sign="g({})", quantities=quantities, remarks=remarks)

@@ -282,6 +282,8 @@ class Working:
         lines += shorten([*self.notes])
         if self.best is None:
             why = "No class wins" if self.scores else "Every product is 0"
+            if self.scores and self.remarks:  # which say so
+                return "\n".join(lines)
             return "\n".join([*lines, f"{why}: the row cannot be classified."])
         mark = "score" if self.scores else "P"
         chances = ", ".join(f"{mark}({clean(name)}) = {p:.4f}" for name, p in self.posterior.items())
