@@ -11,12 +11,14 @@ import numpy as np
 
 from likely.apply.answers import AnswerStream, answer_table
 from likely.apply.decide.missing import HOW_AVERAGED, by_missing, unaveraged
+from likely.apply.decide.priors import describer_sentence
 from likely.apply.explain.sureness import untried
 from likely.apply.novelty import NoveltyCheck
 from likely.errors import SettingError
 from likely.intake.reading import Reading
 from likely.models.contracts import Model
 from likely.models.posterior import Posterior, why_undecided
+from likely.table.encode import Encoder
 from likely.table.output.sink import (
     DENSITY,
     HIGH,
@@ -27,6 +29,7 @@ from likely.table.output.sink import (
     prediction_batch,
     prediction_names,
 )
+from likely.table.schema import Column, Schema
 from likely.table.source import Source
 
 if TYPE_CHECKING:
@@ -150,17 +153,19 @@ class Scored:
     """log P(row) of all rows together, in nats, and the rows that are least like those of training."""
 
     rows: int
+    weight: float
+    """What the rows weigh together: their number, where no weights were given."""
     impossible: int
     """Rows that the model holds to be impossible; log P of the data is then minus infinity."""
     total: float
-    """log P(data): the sum of log P(row)."""
+    """log P(data): the sum of log P(row), each times the weight of the row."""
     lowest: tuple[tuple[int, float], ...]
     """Row number (the first is 1) and log P(row) of the rows of lowest density, the lowest first."""
     remarks: tuple[str, ...]
 
     @property
     def mean(self) -> float:
-        return self.total / self.rows if self.rows else math.nan
+        return self.total / self.weight if self.weight else math.nan
 
 
 class Densities(AnswerStream[Posterior]):
@@ -168,24 +173,37 @@ class Densities(AnswerStream[Posterior]):
 
     names = (DENSITY,)
 
-    def __init__(self, model: Model, most: int) -> None:
+    def __init__(self, model: Model, most: int, weight: str | None = None) -> None:
         super().__init__(model)
         self.impossible, self._most = 0, most
+        self._column, self._shares, self._weight = weight, list[float](), np.empty(0)
         self._sums: list[float] = []
         self._places, self._values = np.empty(0, np.int64), np.empty(0)
 
     def batches(self, source: Source, columns: list[str] | None) -> Iterator[tuple[ArrowBatch, Posterior]]:
-        return self.model.posteriors(source, columns, densities=True)
+        name = self._column
+        wanted = [*self.model.columns_in(source), *([] if name is None else [name])] if columns is None else columns
+        source.resolve_columns(wanted)
+        weighs = Encoder(Schema(tuple(Column(n, "number", "weight", "number") for n in wanted if n == name)))
+        start = 0
+        for arrow, found in self.model.posteriors(source, list(dict.fromkeys(wanted)), densities=True):
+            weight = None if name is None else weighs.encode(source.trim(arrow), start).weight
+            self._weight = np.ones(arrow.num_rows) if weight is None else weight
+            start += arrow.num_rows
+            yield arrow, found
 
     def add(self, answer: Posterior) -> None:
         self.mismatches.add(answer)
-        values = answer.log_evidence
-        self._sums.append(math.fsum(values.tolist()) if np.isfinite(values).all() else float(values.sum()))
+        values, weight = answer.log_evidence, self._weight
+        counted = weight > 0
+        parts = values[counted] * weight[counted]
+        self._sums.append(math.fsum(parts.tolist()) if np.isfinite(parts).all() else float(parts.sum()))
+        self._shares.append(math.fsum(weight.tolist()))
         places = np.concatenate([self._places, np.arange(self.rows + 1 - len(values), self.rows + 1)])
         every = np.concatenate([self._values, values])
         order = np.argsort(every, kind="stable")[: self._most]  # stable: of equal rows the first
         self._places, self._values = places[order], every[order]
-        self.impossible += int(np.isneginf(values).sum())
+        self.impossible += int(np.isneginf(parts).sum())
 
     def empty(self) -> Posterior:
         return replace(Posterior.of(self.model.classes, np.empty((0, 1))), log_evidence=np.empty(0))
@@ -201,7 +219,8 @@ class Densities(AnswerStream[Posterior]):
             remarks.append(f"{many} impossible under the model, so log P of all rows is minus infinity.")
         total = sum(self._sums) if self.impossible else math.fsum(self._sums)
         lowest = tuple(zip(self._places.tolist(), self._values.tolist(), strict=True))
-        return Scored(self.rows, self.impossible, total, lowest, tuple(remarks))
+        weight = math.fsum(self._shares)
+        return Scored(self.rows, weight, self.impossible, total, lowest, tuple(remarks))
 
 
 def score_table(
@@ -211,10 +230,13 @@ def score_table(
     reading: Reading | None = None,
     *,
     lowest: int = 10,
+    weight: str | None = None,
     keep: bool = False,
     quote_formulas: bool = False,
 ) -> Scored:
     """Score every row of `data`. With a path, the densities are written there.
+
+    `weight` names the column that says how often each row counts: log P(data) = Σ weight · log P(row).
 
     >>> import likely
     >>> model = likely.fit({"sky": ["sun", "sun", "rain", "sun"]}, learner=likely.Density(pseudo_count=0))
@@ -222,8 +244,10 @@ def score_table(
     >>> scores.rows, round(math.exp(scores.total), 4), scores.lowest[0][0]
     (2, 0.1875, 1)
     """
-    model.check_generative()
+    of_rows = model.of_rows
     if lowest < 0:
         raise SettingError(f"lowest is {lowest}. Say how many rows to name, zero or more.")
     options = {"keep": keep, "quote_formulas": quote_formulas}
-    return answer_table(lambda: Densities(model, lowest), data, path, reading or Reading(), **options).scored()
+    answers = answer_table(lambda: Densities(of_rows, lowest, weight), data, path, reading or Reading(), **options)
+    found = answers.scored()
+    return found if of_rows is model else replace(found, remarks=(describer_sentence(model, of_rows), *found.remarks))

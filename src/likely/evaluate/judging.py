@@ -7,16 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import wraps
-from typing import ParamSpec
+from functools import reduce, wraps
+from operator import add
+from typing import TYPE_CHECKING, ParamSpec
 
 import numpy as np
 
 from likely.apply import fitting
-from likely.evaluate.cross_fit import cross_fit
+from likely.evaluate.scores.scores import Scorer
+from likely.machinery.threads import in_order
 from likely.models.contracts import Model
 from likely.models.judgement import Judgement, Measure, Origin
+from likely.models.model import numbered
 from likely.models.shapes.guarantee import Guarantee
+from likely.table.batch import Codes
+from likely.table.source import Source
+
+if TYPE_CHECKING:
+    from likely.table.arrow import ArrowBatch
 
 Given = ParamSpec("Given")
 OWN = "learner"
@@ -30,6 +38,7 @@ def judge(model: Model) -> Judgement | None:
     >>> judge(likely.fit(table, "y")).accuracy.value
     1.0
     """
+    from likely.evaluate.cross_fit import cross_fit
     from likely.evaluate.crossval.validate import Validation, with_answers
     from likely.evaluate.scores.ranking import MOST_RANKED, calibrations, positive_class, ranking
 
@@ -73,6 +82,29 @@ def judge(model: Model) -> Judgement | None:
             *(() if fitted is None else fitted.partly()),
         ),
     )
+
+
+def score_rows(model: Model, source: Source) -> Scorer:
+    """How a model answers the rows of a table that have a class and a weight: of its training rows, its training error.
+
+    >>> import likely
+    >>> from likely.table.open import open_source
+    >>> table = {"x": ["a", "a", "a", "b"], "y": ["p", "p", "q", "q"]}
+    >>> score_rows(likely.fit(table, "y", likely.NaiveBayes()), open_source(table)).read().accuracy
+    0.75
+    """
+    encoder = replace(model.encoder(), schema=model.schema, strays={}, unseen={}, absent=set())
+
+    def score(item: tuple[int, ArrowBatch]) -> Scorer:
+        scorer, batch = Scorer(len(model.classes)), encoder.fresh().encode(item[1], item[0])
+        assert isinstance(batch.target, Codes)
+        counted = (batch.target.codes >= 0) & (True if batch.weight is None else batch.weight > 0)
+        batch = batch.take(np.flatnonzero(counted))
+        assert isinstance(batch.target, Codes)
+        scorer.update(model.log_joint(batch), batch.target.codes, batch.weight, model.classes)
+        return scorer
+
+    return reduce(add, in_order(numbered(source.batches(model.columns_in(source))), score))
 
 
 def installed_version() -> str:

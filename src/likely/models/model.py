@@ -303,19 +303,22 @@ class Answers(Presented, ABC):
     def log_density(self, data: object) -> Any:
         """log P(row), in nats, of one row or of every row of a table: low where a row is unlike those of training.
 
+        A model of P(class | row) that has one of rows beside it (`describer`), as the default has, answers by that.
         Rows of a frame are answered by a column of its kind; others by an array.
         """
-        self.check_generative()
+        model = self.of_rows
         table, one = self.as_table(data)
-        found = join_posteriors(self.classes, [p for _, p in self.posteriors(open_source(table), densities=True)], one)
+        parts = [p for _, p in model.posteriors(open_source(table), densities=True)]
+        found = join_posteriors(self.classes, parts, one)
         frames = FrameKind.of(data)
         if frames is not None:
             return frames.column(DENSITY, number_array(found.log_evidence))
         return float(found.log_evidence[0]) if found.one else found.log_evidence
 
+    @property
     @abstractmethod
-    def check_generative(self) -> None:
-        """Refuse to speak of the density of rows where the model knows only that of classes."""
+    def of_rows(self) -> Answers:
+        """The model that gives log P(row)."""
 
     # -- the file -------------------------------------------------------------------------------------------
 

@@ -46,7 +46,11 @@ if TYPE_CHECKING:
     default="size",
     help="Strongest evidence first, or in the order of the columns.",
 )
-@click.option("--working", is_flag=True, help="Show the arithmetic, in fractions where values were counted.")
+@click.option(
+    "--working",
+    is_flag=True,
+    help="Show only the arithmetic, in fractions where counted; with --all after the evidence.",
+)
 @click.option("--decimals", is_flag=True, help="The working in decimals.")
 @click.option("--logs", is_flag=True, help="The working as a sum of logs.")
 @click.option(

@@ -199,15 +199,36 @@ def _follow(out: str, every: int, how: Learning) -> Model:
 @command(short_help="Linear regression: a number as a weighted sum of the other columns.")
 @data_argument()
 @click.argument("target")
+@click.argument("given", nargs=-1, metavar="[COLUMN=VALUE]...")
 @click.option("--ridge", type=float, default=0.0, help="Ridge penalty on the weights; 0 is plain least squares.")
+@click.option("--held-out", metavar="FILE", help="Also the squared error and likelihood of these rows.")
 @click.option("--working", is_flag=True, help="Show the normal equations.")
 @reading_options
 @json_option
-def regress(data: object, target: str, ridge: float, working: bool, reading: Values, as_json: bool) -> None:
-    """Fit the number TARGET by least squares on the other columns of DATA, and print the weights."""
+def regress(
+    data: object,
+    target: str,
+    given: tuple[str, ...],
+    ridge: float,
+    held_out: str | None,
+    working: bool,
+    reading: Values,
+    as_json: bool,
+) -> None:
+    """Fit the number TARGET by least squares on the other columns of DATA; print the weights and the squared error.
+
+    COLUMN=VALUE gives a row to predict: likely regress data.csv price size=70 rooms=3
+    """
+    from likely.apply.explain.row import parse_assignments
     from likely.classroom.regression import present_regression, regression_json
     from likely.classroom.regression import regress as fit_number
 
     with terminal.counting(data) as progress:
         record = fit_number(data, target, ridge=ridge, progress=progress, **reading)
-    terminal.answer(as_json, lambda: regression_json(record), lambda: present_regression(record, working))
+    row = parse_assignments(given, record.schema.names) if given else None
+    judged = None if held_out is None else record.judge(held_out)
+    terminal.answer(
+        as_json,
+        lambda: regression_json(record, row, judged),
+        lambda: present_regression(record, working, row, judged),
+    )

@@ -171,10 +171,11 @@ def decide(
 @command(short_help="The log density of each row, and the least likely rows.")
 @data_argument()
 @click.option(
-    "--model", required=True, metavar="FILE.likely", help="A generative model: Density, NaiveBayes and others."
+    "--model", required=True, metavar="FILE.likely", help="A model of rows: Density, NaiveBayes …; or the default's."
 )
 @out_option("FILE", f"Write the log_density of each row: {TABLE}.", "table")
 @click.option("--lowest", type=click.IntRange(0), default=10, help="How many rows with the lowest density to list.")
+@click.option("--weight", metavar="COLUMN", help="Column that says how often each row counts.")
 @click.option("--keep", is_flag=True, help="Put the columns of DATA first in FILE.")
 @quote_formulas_option
 @text_options
@@ -184,6 +185,7 @@ def score(
     model: str,
     out: str | None,
     lowest: int,
+    weight: str | None,
     keep: bool,
     quote_formulas: bool,
     reading: Values,
@@ -192,7 +194,7 @@ def score(
     """Show how probable the rows of DATA are under a model: log P(row) in nats, and the total.
 
     Score the training table and another one to see how well the model generalises. Rows with the lowest density are
-    outliers.
+    outliers. The default answers by its member that models rows, or by naive Bayes beside it, and says so.
     """
     from likely.apply.fitting import load_model
     from likely.apply.predict import score_table
@@ -202,7 +204,8 @@ def score(
     loaded = load_model(model)
     with terminal.counting(data) as progress:
         how = Reading(progress=progress, **reading)
-        record = score_table(loaded, data, out, how, lowest=lowest, keep=keep, quote_formulas=quote_formulas)
+        more: Values = {"lowest": lowest, "weight": weight, "keep": keep, "quote_formulas": quote_formulas}
+        record = score_table(loaded, data, out, how, **more)
     page = present_scores(record, str(data))
     if out == "-":  # standard output holds the densities
         for line in (page.headline, *page.remarks):
@@ -218,11 +221,19 @@ def score(
 @click.option("--seed", type=click.IntRange(0), default=0, help="Same seed, same rows.")
 @quote_formulas_option
 def sample(model: str, rows: int, out: str | None, seed: int, quote_formulas: bool) -> None:
-    """Draw rows from MODEL: a class by its prior, then the cells given the class."""
+    """Draw rows from MODEL: a class by its prior, then the cells given the class.
+
+    The default draws from its member that models rows, or from naive Bayes beside it, and says so.
+    """
+    from likely.apply.decide.priors import describer_sentence
     from likely.apply.fitting import load_model
     from likely.table.output.sink import Sink, batch_of, formula_remarks
 
-    drawn = load_model(model).sample(rows, seed)
+    loaded = load_model(model)
+    drawn = loaded.sample(rows, seed)
+    whole, describer = loaded.learned, loaded.learned.describer
+    if whole.draw is None and describer is not whole:
+        terminal.say(describer_sentence(whole, describer))
     with Sink(out, quote_formulas) as sink:
         sink.write(batch_of(drawn))
     for remark in formula_remarks(sink.formulas):

@@ -387,11 +387,13 @@ def _verdict(record: Look) -> str:
     if not record.attributes:
         return "No other column can be used, so nothing but the frequency of the classes is known."
     if record.decisions is not None:
-        return cost_sentence(record.decisions, learner_name(record))
-    top, first = top_ranked(record), [answer_sentence(record), guess_sentence(record)]
-    if top is not None:
-        first = [ranking_sentence(record, top), *first]
-    return "\n".join(words for words in (*first, one_attribute_sentence(record), qualification(record)) if words)
+        first = [cost_sentence(record.decisions, learner_name(record))]
+    else:
+        first = [answer_sentence(record), guess_sentence(record)]
+        if (top := top_ranked(record)) is not None:
+            first = [ranking_sentence(record, top), *first]
+        first += [one_attribute_sentence(record), qualification(record)]
+    return "\n".join(words for words in (*first, training_sentence(record)) if words)
 
 
 def top_ranked(record: Look) -> LiftRow | None:
@@ -426,6 +428,18 @@ def answer_sentence(record: Look) -> str:
     return (
         f"{learner_name(record)} predicts {clean(record.target)} correctly for {percent(record.scores.accuracy)} of "
         f"unseen rows{f' ({wide})' if wide else ''}."
+    )
+
+
+def training_sentence(record: Look) -> str:
+    """How many of the rows that were learned from are answered wrongly; nothing where that was not asked for."""
+    own = record.training
+    if own is None:
+        return ""
+    wrong = number(own.rows * (1 - own.accuracy), 6)
+    return (
+        f"On the rows it learned from: {wrong} error{'s' * (wrong != '1')} in {number(own.rows, 6)} (accuracy "
+        f"{percent(own.accuracy)}, log loss {loss_bits(own.log_loss)} bits), which flatters it, as it has seen them."
     )
 
 

@@ -436,11 +436,11 @@ def present_tables(model: Model, found: Sequence[AnyTable], fractions: bool, who
         remarks.append(f"Only the first {MOST_ROWS} of {', '.join(clean(n) for n in long)}; --json has all.")
     if whole:
         blocks = [factor for factor in model.factors if len(factor.names) > 1]
-        tables += [exhibit_table(e) for factor in blocks for e in factor.exhibits(model.classes)]
-        tables += [exhibit_table(e) for e in model.cell_tables()]
+        tables += [exhibit_table(e, fractions) for factor in blocks for e in factor.exhibits(model.classes)]
+        tables += [exhibit_table(e, fractions) for e in model.cell_tables()]
         remarks += [*_graph(model), judgement_sentence(model)]
     target = clean(model.schema.target.name) if model.schema.target is not None else "a density"
-    return Document(f"{target}: {plural(len(found), 'table')}", (*tables, *remarks))
+    return Document(f"{target}: {plural(len(tables), 'table')}", (*tables, *remarks))
 
 
 def attribute_tables(found: Sequence[AnyTable], fractions: bool = False) -> tuple[Table, ...]:
@@ -516,7 +516,7 @@ def tables_json(model: Model, found: Sequence[AnyTable]) -> bytes:
         return {"name": table.name, "kind": table.kind, "rows": rows}
 
     given = [
-        {"title": e.title, "header": list(e.header), "rows": [list(r) for r in e.rows]} for e in model.cell_tables()
+        {"title": e.title, "header": list(e.header), "rows": [list(r) for r in e.cells()]} for e in model.cell_tables()
     ]
     return state.as_json({"tables": [one(t) for t in found], "given_parents": given, "remarks": _graph(model)})
 
