@@ -84,6 +84,18 @@ def test_a_chart_of_two_numbers_is_sound_xml() -> None:
     assert ElementTree.fromstring(landscape(plane())).tag.endswith("svg")
 
 
+def test_naive_ellipses_lie_along_the_axes() -> None:
+    """Two for each class, as wide and high as the full ones, which tilt."""
+    drawn = landscape(plane())
+    both = [re.findall(rf'<path class="k0 {kind}" d="([^"]+)"', drawn) for kind in ("ring", "ring naive")]
+    assert [len(found) for found in both] == [2, 2]
+    for full, naive in zip(*both, strict=True):
+        a, b = (np.array(places_on(d)) for d in (full, naive))
+        assert np.ptp(a, axis=0) == pytest.approx(np.ptp(b, axis=0), rel=0.01)
+        centred = b - (b.max(axis=0) + b.min(axis=0)) / 2
+        assert abs((centred[:, 0] * centred[:, 1]).mean()) < 0.01 * np.prod(np.ptp(b, axis=0))
+
+
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=50, unique=True))
 def test_bins_hold_nearly_all_values(values: list[float]) -> None:
     found = np.array(sorted(values))

@@ -177,7 +177,8 @@ def plane_sentence(record: Look) -> str:
     total = f"{number(found.rows)} rows that have both" if found.every else f"{number(record.rows)}"
     return (
         f"{clean(found.x, 40)} and {clean(found.y, 40)}, the two most telling numbers. Ellipses mark one and two "
-        f"standard deviations of a class; thin lines are contours of the density of all rows. Drawn from {of} {total}."
+        "standard deviations of a class, dashed ones those of naive Bayes, to which the two numbers are independent "
+        f"within a class; thin lines are contours of the density of all rows. Drawn from {of} {total}."
     )
 
 
