@@ -105,11 +105,13 @@ def test_a_model_that_is_no_sum(run, examples) -> None:
 
 
 def test_what_no_interval_can_be_given_for_is_said(run, examples) -> None:
-    for learner in ("Logistic", "FullBayes"):
-        run("fit", examples / "weather.csv", "play", "--learner", learner, "-o", "m.likely").done()
-        told = run("explain", "m.likely", "outlook=sunny").done().out
-        assert f"{learner} does not keep what an interval needs." in told
-        assert json.loads(run("explain", "m.likely", "outlook=sunny", "--json").done().out)["sureness"] is None
+    run("fit", examples / "weather.csv", "play", "--learner", "FullBayes", "-o", "m.likely").done()
+    told = run("explain", "m.likely", "outlook=sunny").done().out
+    assert "FullBayes does not keep what an interval needs." in told and "likely fit --judge" in told
+    assert json.loads(run("explain", "m.likely", "outlook=sunny", "--json").done().out)["sureness"] is None
+    for learner in (("Logistic",), ("FullBayes", "--judge")):  # one sees rows anyway, the other is asked to
+        run("fit", examples / "weather.csv", "play", "--learner", *learner, "-o", "m.likely").done()
+        assert "Of held-out rows answered like this" in run("explain", "m.likely", "outlook=sunny").done().out
 
 
 def test_a_word_among_levels_that_are_numbers_is_refused(run, write) -> None:

@@ -7,6 +7,7 @@ import io
 import json
 import math
 import re
+from dataclasses import replace
 from itertools import cycle
 
 import pytest
@@ -115,7 +116,9 @@ def test_from_a_table_to_all_that_a_model_can_tell(name, table, run, write, exam
     else:
         assert f"{2 * one.summary.rows:,} rows of 2 models" in ran.done().err
         run("unlearn", "both.likely", "again.likely", "-o", "less.likely").done()
-        assert (tmp_path / "less.likely").read_bytes() == (tmp_path / "m.likely").read_bytes()
+        # How it was judged was said of another way to come to the same rows.
+        unjudged = replace(likely.load(tmp_path / "m.likely"), judged=None)
+        assert (tmp_path / "less.likely").read_bytes() == unjudged.to_bytes()
         assert "remain" in run("unlearn", "both.likely", data, "-o", "less.likely").done().err
         assert likely.load(tmp_path / "less.likely").summary == one.summary
 

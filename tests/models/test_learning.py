@@ -123,7 +123,7 @@ def test_side_by_side_is_one_after_the_other() -> None:
     together = run(side_by_side({n: learning(learner, summary) for n, learner in learners.items()}), sweeper)
     for name, learner in learners.items():
         # Who fits looks at the rows once more when a model is learned: for rows to complete others by, and importances.
-        alone = replace(likely.fit(table, "y", learner), references=None, importance=None)
+        alone = replace(likely.fit(table, "y", learner), references=None, importance=None, judge=None)
         assert together[name].to_bytes() == alone.to_bytes()
 
 

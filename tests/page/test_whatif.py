@@ -408,3 +408,26 @@ def test_what_training_had_nothing_like_is_said(watched: Watched, tmp_path: Path
         assert shown.inner_text() == " ".join(said) and shown.is_hidden() == (not said)
         told.append(bool(said))
     assert told == [False, True, True, True, False, False]
+
+
+def test_how_sure_an_answer_is(watched: Watched, tmp_path: Path) -> None:
+    """The sentence of the page is that of `explain`, for rows whole, partly known and unknown."""
+    model = likely.fit(EXAMPLES / "penguins.csv", "sex")
+    tab = opened(watched, tmp_path, model)
+    rows = [
+        {"species": "Gentoo", "body_mass_g": 5000, "bill_depth_mm": 14.5},
+        {"species": "Adelie"},
+        {"body_mass_g": 4000.5},
+        {},
+    ]
+    for row in rows:
+        tab.locator("#w-start").select_option("")
+        for name, value in row.items():
+            tab.evaluate("([n, v]) => { likelyWhatIf.state.values.set(n, v); likelyWhatIf.reset(); }", [name, value])
+        settled(tab)
+        said = tab.locator("#w-sure").text_content()
+        found = likely.sureness(model, row)
+        assert said == f"{found.words()}."
+    plain = likely.fit(EXAMPLES / "penguins.csv", "sex", likely.NaiveBayes())
+    assert opened(watched, tmp_path, plain).locator("#w-sure").is_hidden()
+    watched.is_quiet()

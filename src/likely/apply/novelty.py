@@ -44,7 +44,7 @@ class NoveltyCheck:
             if isinstance(cells, Codes) and (unseen := cells.codes == UNSEEN_CODE).any():
                 said[f"{shown(column.name, 40)[1:-1]} has a level that training did not have"] = unseen
         said[UNLIKE] = self.unlike(batch)
-        said[IMPROBABLE] = self.improbable(batch)
+        said[IMPROBABLE] = self.improbable(batch) & ~np.any([*said.values()], axis=0)  # else it is no news
         masks = np.stack([*said.values()], axis=1)
         patterns, place = np.unique(masks, axis=0, return_inverse=True)
         names = np.array([*said], object)

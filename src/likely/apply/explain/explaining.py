@@ -176,7 +176,7 @@ def _remarks(
         out.append(f"{said} is beyond all values of training ({check.range_of(name)}).")
     if check.unlike(row.batch)[0]:
         out.append(HARDLY)
-    elif check.improbable(row.batch)[0]:
+    elif model.references is not None and check.improbable(row.batch)[0]:  # else rows would have to be drawn first
         out.append(f"Unusual: {IMPROBABLE}.")
     unused = [n for n in row.cells if n in model.schema.names and model.schema[n].role == "left out" and row.cells[n]]
     if unused and row.number is None:

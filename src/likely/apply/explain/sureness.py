@@ -17,6 +17,7 @@ from likely.apply.explain.doubt import HALF, Behind, doubt_of, log_gamma, varian
 from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.machinery.arrays import Bools
 from likely.machinery.presented import Presented
+from likely.machinery.words import clean
 from likely.models.contracts import Model
 from likely.models.posterior import UNTRIED, Matrix, Posterior, join_posteriors
 from likely.table.batch import Batch, Codes
@@ -135,10 +136,10 @@ class Sureness(Presented):
         number, low, high = percents(self.matrix[row, k], self.low[row, k], self.high[row, k])
         if self.sets is not None:
             wanted, out = self.classes[k], self.sets[row]
-            some = [shown(c, 30) for c, inside in zip(self.classes, out, strict=True) if inside]
+            some = [clean(c, 30) for c, inside in zip(self.classes, out, strict=True) if inside]
             others = [f"{len(some) - MOST_NAMED} more"] if len(some) > MOST_NAMED else []
             return (
-                f"Of held-out rows answered like this, {low} to {high} % are {shown(wanted, 30)}. "
+                f"Of held-out rows answered like this, {low} to {high} % are {clean(wanted, 30)}. "
                 f"Not ruled out at {100 * self.level:g} %: {', '.join(some[:MOST_NAMED] + others)}"
             )
         if low == high or self.low[row, k] > 0.9999 or self.high[row, k] < 0.0001:

@@ -63,6 +63,14 @@ class Guarantee:
         most = min(MOST_STEPS, max(MOST_NUMBERS // said.shape[1], LEAST_STEPS))
         return cls(tuple(_steps(column, truth == k, sure, most) for k, column in enumerate(said.T)))
 
+    def __eq__(self, other: object) -> bool:
+        """Whether the same became of held-out rows."""
+        if not isinstance(other, Guarantee) or len(self.steps) != len(other.steps):
+            return NotImplemented
+        return all(np.array_equal(a, b) for a, b in zip(self.steps, other.steps, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
     @property
     def rows(self) -> float:
         """Held-out rows behind it."""
@@ -91,6 +99,15 @@ class Guarantee:
             fit_with_new(np.ascontiguousarray(own[:, 2:]), np.empty((len(own) + 1, 3)), found)
             out.append(found)
         return tuple(out)
+
+    def steps_of(self, k: int, level: float) -> tuple[Floats, Floats, Floats]:
+        """The intervals of a class as steps: from which probability on, low, high. What lies between the probabilities
+        of two steps is a step as well."""
+        own, found, z = self.steps[k], self._isotonic[k], normal_bound(level)
+        starts = np.empty(len(found))
+        # Just beyond a step: the next double.
+        starts[0], starts[1::2], starts[2::2] = 0.0, own[:, 0], np.nextafter(own[:, 1], 2.0)
+        return starts, _wilson(found[:, 0], found[:, 1], -z), _wilson(found[:, 2], found[:, 3], z)
 
     def sets(self, said: Floats, level: float) -> Bools:
         """Which classes are in the set of each row, (rows, classes): the true one is with at least this probability,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 import os
 import re
 import sys
@@ -342,8 +343,41 @@ def _whatif_json(model: Model, note: str, shortened: bool = False) -> str:
         "colours": list(class_colours(model.summary.total.floats().tolist())),
         "order": frequent_first(model.summary.total.floats().tolist()),
         "reserve": setting_of(model.learner, "unseen") == "reserve",
+        "sure": _sure(model),
     }
     return json.dumps(told, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+SURE, MOST_SURE = 0.9, 4
+"""The level of the page's intervals and sets; classes up to which it has intervals, which take room."""
+
+
+def _sure(model: Model) -> dict[str, Any] | None:
+    """For rows with each gap, from which probability on a class is in the set, and the intervals as steps: so many
+    ten thousandths after the step before, so many thousandths at least and at most. None where nothing was held
+    out."""
+    judgement = model.judgement
+    if judgement is None or not judgement.guarantees:
+        return None
+    gaps, classes = [], len(model.classes)
+    for held in judgement.guarantees:
+        own: dict[str, Any] = {"limits": [math.floor(1e6 * limit) / 1e6 for limit in held.limits(SURE)]}
+        if classes <= MOST_SURE:
+            own["steps"] = [_mille(*held.steps_of(k, SURE)) for k in (range(classes) if classes > 2 else [1])]
+        gaps.append(own)
+    return {"level": round(100 * SURE), "gaps": gaps}
+
+
+def _mille(starts: Floats, low: Floats, high: Floats) -> list[list[int]]:
+    """Steps in which something changes, of as many digits as are printed (`percents`)."""
+    rows = np.stack([low, high], axis=1)
+    fine = np.clip(np.round(1000 * rows), rows > 0, 1000 - (rows < 1))
+    whole = 10 * np.round(100 * rows)
+    inner = (high - low > 0.02)[:, None] & (((whole > 0) & (whole < 1000)) | (rows <= 0) | (rows >= 1))
+    rows = np.where(inner, whole, fine)
+    changes = np.flatnonzero(np.append(True, (rows[1:] != rows[:-1]).any(axis=1)))
+    at = np.diff(np.round(1e4 * starts[changes]), prepend=0.0)
+    return [column.astype(int).tolist() for column in (at, *rows[changes].T)]
 
 
 def _prior_before_powers(model: Model) -> list[float | str] | None:

@@ -45,7 +45,7 @@ export function printLetter(state, target, remarks) {
     make("h2", {}, `Which ${cut(target, 40)} does this row have?`),
     make("p", { class: "w-given" }, ...shown), make("p", { class: "note" }, rest.length ? `${rest.join("; ")}.` : ""),
     make("h2", {}, `Answer: ${wordsAt("#w-action")}`),
-    make("table", { class: "w-table w-chances" }, bars), make("p", { class: "w-wrong" }, remarks.join(" ")),
+    make("table", { class: "w-table w-chances" }, bars), make("p", { class: "w-wrong" }, remarks.join(" ")), make("p", {}, wordsAt("#w-sure")),
     make("h2", {}, "Why"), make("table", { class: "w-table" }, copyOf(byId("w-ledger"))), make("p", { class: "note" }, wordsAt("#w-ledger-of")),
     ...judged, ...[...document.querySelectorAll("#reproduce dl")].map(copyOf),
   ));

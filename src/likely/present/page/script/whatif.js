@@ -12,6 +12,7 @@ import { cellsOf, dateLabel, numberLabel, UNSEEN } from "./reading.js";
 import { TwoNumbers } from "./responses.js";
 import { chancesOf, revived, scoresOf, untempered } from "./scoring.js";
 import { commandOf, hashOf, pythonOf, stateIn } from "./sharing.js";
+import { sureSentence } from "./sure.js";
 import { piecesOf, wordChange, wordsSaid } from "./texts.js";
 
 const DONT_KNOW = "don't know";
@@ -179,6 +180,7 @@ class WhatIf {
     this.chances = chancesOf(this.logs);
     this.controls.refresh();
     this.bars();
+    this.sure();
     this.decision();
     // Where cells are averaged over, evidence takes many answers: not while a control is moved.
     this.slow = unknownIn(portable, this.cells).length > 0;
@@ -216,6 +218,12 @@ class WhatIf {
       : `${this.portable.classes[best]}: ${percent(this.chances[best])}`;
     byId("w-tie").hidden = undefinedRow || tied.length < 2;
     byId("w-tie").textContent = `${tied.slice(0, -1).join(", ")} and ${tied.at(-1)} are equally probable; ${tied[0]} comes first.`;
+  }
+
+  sure() {
+    const told = sureSentence(this.told.sure, this.portable, this.cells, this.chances);
+    byId("w-sure").textContent = told;
+    byId("w-sure").hidden = !told;
   }
 
   decision() {
