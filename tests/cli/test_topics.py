@@ -6,8 +6,6 @@ import json
 
 import pytest
 
-from likely.cli.topics import find_places
-
 
 @pytest.mark.parametrize(
     ("topic", "asked"),
@@ -25,8 +23,8 @@ from likely.cli.topics import find_places
         ("full Bayes", "--learner FullBayes"),
     ],
 )
-def test_a_concept_is_found(topic: str, asked: str) -> None:
-    assert asked in find_places(topic)[0].command
+def test_a_concept_is_found(run, topic: str, asked: str) -> None:
+    assert asked in json.loads(run("how", topic, "--json").done().out)["topics"][0]["command"]
 
 
 def test_what_it_prints(run) -> None:
@@ -36,7 +34,7 @@ def test_what_it_prints(run) -> None:
         "The course has it in chapter 3, Naive Bayes by counting: likely course 3" in run("how", "laplace").done().out
     )
     found = json.loads(run("how", "full", "Bayes", "--json").done().out)
-    assert found["places"][0]["python"] == "likely.FullBayes()" and found["chapter"].endswith("likely course 6")
+    assert found["topics"][0]["python"] == "likely.FullBayes()" and found["chapter"].endswith("likely course 6")
     run("how", "xyzzy").refused("xyzzy")
     run("how", "…").refused("no word")
 
@@ -44,9 +42,9 @@ def test_what_it_prints(run) -> None:
 def test_every_place_can_be_asked_for(run) -> None:
     """No entry names an option that its command does not have."""
     for topic in ("pseudo count", "bins", "prior", "weights", "seed"):
-        for place in find_places(topic):
-            words = place.command.split()
+        for found in json.loads(run("how", topic, "--json").done().out)["topics"]:
+            words = found["command"].split()
             help_of = run(words[1], "--help").done().out
             assert all(
                 word in help_of for word in words if word.startswith("--") and word not in ("--set", "--help")
-            ), place
+            ), found

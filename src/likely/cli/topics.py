@@ -12,45 +12,29 @@ from dataclasses import asdict, dataclass
 import click
 
 from likely.cli import terminal
-from likely.cli.command import HelpfulCommand, command
+from likely.cli.command import command
 from likely.cli.options import json_option
 from likely.errors import SettingError, shown
 
 MOST = 5
 """So many places are named."""
-WORDS = re.compile(r"[a-z0-9]+")
 SYNONYMS = {
-    "alpha": "pseudo count",
-    "bag of words": "multinomial text",
-    "bernoulli": "bernoulli text",
-    "bias": "constant weights",
-    "conditional independence": "independent joint",
-    "discretization": "bins",
-    "gamma": "pseudo count",
-    "kde": "kernels bandwidth",
-    "knn": "neighbours",
-    "laplace": "pseudo count",
-    "lidstone": "pseudo count",
-    "log odds": "logistic regression",
-    "maximum likelihood": "ml",
-    "nearest": "neighbours",
-    "odds": "odds ledger explain",
-    "outlier": "lowest density score",
-    "parzen": "kernels bandwidth",
-    "resubstitution": "training errors",
-    "softmax": "logistic",
-    "training error": "training errors learned",
-    "virtual examples": "m estimate rows prior share",
-    "weights of levels": "level weights",
-    "word model": "multinomial bernoulli text",
-    "zero rule": "prior learner frequencies",
+    "pseudo count": ("alpha", "gamma", "laplace", "lidstone"),
+    "neighbours": ("knn", "nearest"),
+    "kernels bandwidth": ("kde", "parzen"),
+    "multinomial bernoulli text": ("word model", "bag of words"),
+    "lowest density score": ("outlier",),
+    "training errors learned": ("training error", "resubstitution"),
+    "logistic regression": ("log odds", "softmax", "sigmoid"),
+    "m estimate rows prior share": ("virtual examples",),
+    "bins": ("discretization", "discretisation"),
 }
-"""What books call it, and the words in which settings and options are declared here."""
+"""The words in which settings and options are declared here, and what books call it."""
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where something is: what it is called, what it does, and how it is asked for."""
+class Topic:
+    """Something that can be asked for: what it is called, what it does, and how it is asked for."""
 
     title: str
     meaning: str
@@ -58,101 +42,81 @@ class Place:
     python: str = ""
 
 
-def find_places(topic: str) -> list[Place]:
-    """The settings, options and commands that a topic names, those that fit it best first.
+def find_topics(text: str) -> list[Topic]:
+    """The settings, options and commands that a text names, those that fit it best first; of equals the first declared.
 
-    >>> find_places("m-estimate")[0].python
+    >>> find_topics("m-estimate")[0].python
     'likely.NaiveBayes(m_estimate=…)'
     """
-    asked = _words(topic)
-    if not asked:
-        raise SettingError(f"{shown(topic)} has no word to look for. Name a concept, such as likely how m-estimate.")
-    text = " ".join(WORDS.findall(topic.lower()))
-    wishes = [asked, *(_words(own) for name, own in SYNONYMS.items() if name in text)]
-    found = [(score, place) for place in _places() if (score := max(_score(place, wish) for wish in wishes)) > 0]
-    found.sort(key=lambda pair: -pair[0])  # of equals the first declared
-    return [place for _, place in found[:MOST]]
+    wishes = [_words(name) for name in _names_of(text)]
+    found = [(max(_fit(topic, wish) for wish in wishes), topic) for topic in _topics()]
+    return [topic for score, topic in sorted(found, key=lambda pair: -pair[0]) if score > 0][:MOST]
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.findall(r"[a-z0-9]+", text.lower()))
 
 
 def _words(text: str) -> set[str]:
     """The words of a text, without case, spelling of names or plurals."""
-    words = WORDS.findall(text.lower())
-    return {w[:-1] if len(w) > 3 and w.endswith("s") and not w.endswith("ss") else w for w in words} - {
-        "of",
-        "the",
-        "a",
-    }
+    return {word[:-1] if len(word) > 3 and word.endswith("s") else word for word in _plain(text).split()}
 
 
-def _score(place: Place, wish: set[str]) -> float:
-    """How well a place fits: words in its title count most; one without half of the words does not fit."""
-    title, text = _words(place.title), _words(place.meaning)
-    hits = sum(3.0 if word in title else 1.0 if word in text else 0.0 for word in wish)
-    known = sum(word in title or word in text for word in wish)
-    return 0.0 if 2 * known <= len(wish) and known < len(wish) else hits - 0.01 * len(title - wish)
+def _names_of(text: str) -> list[str]:
+    """A text, and what it is called here."""
+    own = _plain(text)
+    if not own:
+        raise SettingError(f"{shown(text)} has no word to look for. Name a concept, such as likely how m-estimate.")
+    return [own, *(name for name, others in SYNONYMS.items() if any(other in own for other in others))]
 
 
-def _places() -> Iterator[Place]:
-    """All that is declared: settings of learners, then commands and their options."""
+def _fit(topic: Topic, wish: set[str]) -> float:
+    """How well a topic fits: words in its title count most; one without more than half of the words does not fit."""
+    title, text = _words(topic.title), _words(topic.meaning)
+    known = len(wish & (title | text))
+    short = 0.01 * len(title - wish)
+    return known + 2.0 * len(wish & title) - short if 2 * known > len(wish) or known == len(wish) else 0.0
+
+
+def _topics() -> Iterator[Topic]:
+    """All that is declared: learners and their settings, then commands and their options."""
     from likely.cli.listing import COMMANDS, commands
     from likely.models.registry import LEARNERS, spoken_name
     from likely.models.settings import declared
     from likely.models.text.settings import Text
 
     context = click.Context(commands)
-    fit = commands.get_command(context, "fit")
-    assert fit is not None
-    flags = {p.name: p.opts[-1] for p in fit.params if isinstance(p, click.Option)}
+    every = {name: commands.get_command(context, name) for name in COMMANDS}
+    options = {name: [p for p in own.params if isinstance(p, click.Option)] for name, own in every.items() if own}
+    flags = {p.name: p.opts[-1] for p in options["fit"]}
     seen = set()
-    for name in (*LEARNERS, "Text"):
-        learner = Text if name == "Text" else LEARNERS[name]
-        if name != "Text":
-            what = (learner.__doc__ or "").split("\n\n")[0].replace("\n", " ")
-            yield Place(
-                f"{name}, {spoken_name(name)}", what, f"likely fit DATA TARGET --learner {name}", f"likely.{name}()"
-            )
+    for name, learner in (*LEARNERS.items(), ("Text", Text)):
+        fit = "likely fit DATA TARGET " + (f"--learner {name}" if name in LEARNERS else "--text KIND")
+        what = " ".join((learner.__doc__ or "").split("\n\n")[0].split())
+        yield Topic(f"{name}, {spoken_name(name)}", what, fit, f"likely.{name}()")
         for setting, _, about in declared(learner):
-            if (setting, about.meaning) in seen:  # several learners share it
+            if about.meaning in seen:  # several learners share it
                 continue
-            seen.add((setting, about.meaning))
-            flag = flags.get({"missing": "missing_as"}.get(setting, setting))
-            if name == "Text":
-                asked, python = f"--text … --set 'text={{{setting}=…}}'", f"likely.Text({setting}=…)"
-                asked = (
-                    f"{flag} …"
-                    if flag and setting != "pseudo_count"
-                    else "--text KIND"
-                    if setting == "model"
-                    else asked
-                )
-            else:
-                asked = f"{flag} …" if flag else f"--set {setting}=…"
-                asked, python = f"--learner {name} {asked}", f"likely.{name}({setting}=…)"
-            yield Place(f"{setting} of {name}", about.meaning, f"likely fit DATA TARGET {asked}", python)
-    for name in COMMANDS:
-        own = commands.get_command(context, name)
-        assert isinstance(own, HelpfulCommand)
-        yield Place(f"likely {name}", own.short_help or "", f"likely {name} --help")
-        shared = {p.name for p in fit.params} if name != "fit" else flags.keys() & {setting for setting, _ in seen}
-        for option in own.params:
-            if isinstance(option, click.Option) and option.name not in shared and option.help:
-                yield Place(f"{option.opts[-1]} of likely {name}", option.help, f"likely {name} … {option.opts[-1]}")
+            seen.add(about.meaning)
+            flag = flags.get({"missing": "missing_as"}.get(setting, setting)) if name in LEARNERS else None
+            asked = f"{flag} …" if flag else f"--set {setting}=…" if name in LEARNERS else ""
+            yield Topic(f"{setting} of {name}", about.meaning, f"{fit} {asked}".strip(), f"likely.{name}({setting}=…)")
+    for name, own in every.items():
+        yield Topic(f"likely {name}", (own and own.short_help) or "", f"likely {name} --help")
+        for p in options[name]:
+            if p.help and not (p.name in flags and name != "fit") and not any(p.help.startswith(m) for m in seen):
+                yield Topic(f"{p.opts[-1]} of likely {name}", p.help, f"likely {name} … {p.opts[-1]}")
 
 
-def chapter_about(topic: str) -> str:
+def find_chapter_about(text: str) -> str:
     """The chapter of the course that speaks most of a topic, as a sentence; empty where none does."""
     from likely.classroom.course.chapters import read_chapters
 
-    wanted = " ".join(WORDS.findall(topic.lower()))
-    names = [wanted, *(own for name, own in SYNONYMS.items() if name in wanted)]
-
-    def count(text: str) -> int:
-        return max(" ".join(WORDS.findall(text.lower())).count(name) for name in names)
-
-    best = max(read_chapters(), key=lambda chapter: count(chapter.text))
-    if not count(best.text):
-        return ""
-    return f"The course has it in chapter {best.number}, {best.title}: likely course {best.number}"
+    counts = {c: max(_plain(c.text).count(name) for name in _names_of(text)) for c in read_chapters()}
+    best = max(counts, key=counts.__getitem__)
+    return (
+        f"The course has it in chapter {best.number}, {best.title}: likely course {best.number}" if counts[best] else ""
+    )
 
 
 @command(short_help="Where a concept of the textbooks is: command, Python, chapter.")
@@ -166,15 +130,11 @@ def how(topic: tuple[str, ...], as_json: bool) -> None:
     from likely.sums import state
 
     text = " ".join(topic)
-    places, chapter = find_places(text), chapter_about(text)
+    found, chapter = find_topics(text), find_chapter_about(text)
     if as_json:
-        terminal.write_bytes(state.as_json({"places": [asdict(place) for place in places], "chapter": chapter}))
+        terminal.write_bytes(state.as_json({"topics": [asdict(one) for one in found], "chapter": chapter}))
         return
-    if not places and not chapter:
+    if not found and not chapter:
         raise SettingError(f"Nothing is declared that speaks of {shown(text)}. Try another word, or likely --help.")
-    for place in places:
-        terminal.write(f"{place.title}: {place.meaning}\n  {place.command}")
-        if place.python:
-            terminal.write(f"  {place.python}")
-    if chapter:
-        terminal.write(chapter)
+    lines = [f"{one.title}: {one.meaning}\n  {one.command}\n  {one.python}".rstrip() for one in found]
+    terminal.write("\n".join([*lines, *([chapter] if chapter else [])]))
