@@ -64,3 +64,31 @@ def test_options_become_settings(run: Any, examples: Path, options: Any, expecte
 )
 def test_options_that_make_no_sense_are_told(run: Any, examples: Path, options: Any, words: str) -> None:
     run("fit", examples / "iris.csv", "species", "-o", "m.likely", *options).refused(words)
+
+
+def test_a_width_of_a_column_and_shares_of_levels(run, write, tmp_path) -> None:
+    """--bandwidth in units of a column, and --level-weights: (n + m p) / (N + m) with p as given."""
+    write("t.csv", "x,s,y\n1.5,u,a\n2.25,u,a\n4,v,a\n7,w,b\n8,u,b\n8.5,v,b\n")
+    widths = ("--numbers", "kernel", "--bandwidth", "x=0.5", "--type", "x=number")
+    shares = (
+        "--m-estimate",
+        4,
+        "--level-weights",
+        "s:u=0.5",
+        "--level-weights",
+        "s:v=0.25",
+        "--level-weights",
+        "s:w=0.25",
+    )
+    run("fit", "t.csv", "y", *widths, *shares, "-o", "m.likely").done()
+    model = likely.load(tmp_path / "m.likely")
+    assert model.learner.bandwidth == {"x": 0.5}
+    assert "5/7" not in run("show", "m.likely", "s", "--fractions").done().out
+    (table,) = likely.tables(model, attribute="s")
+    assert [str(row.smoothed[0].value) for row in table.rows] == [
+        "4/7",
+        "2/7",
+        "1/7",
+    ]  # (2 + 2) / 7, (1 + 1) / 7, 1 / 7
+    run("fit", "t.csv", "y", "--level-weights", "u=0.5", "-o", "m.likely").refused("no colon")
+    run("fit", "t.csv", "y", *widths[:3], "x=none", "-o", "m.likely").refused("bandwidth is 'none'")

@@ -228,3 +228,28 @@ def test_tables_of_few_rows_are_cut_sooner(rows: int, threads: int, apart: bool,
     wanted = ObservationPlan((), None, Schema((*columns, Column("class", "nominal", "target", "text"))))
     assert len(wanted.split(threads, apart, rows)) == shares
     assert len(wanted.split(threads, apart, plan.FEW_ROWS + 1)) == len(wanted.split(threads, apart)) == 1
+
+
+def test_large_keys_are_levels(tmp_path: Path) -> None:
+    """2**60 + 3 and 2**60 + 4 are one double; as levels they decide the class. Long runs of others stay numbers."""
+    keys, rows = (2**60 + 3, 2**60 + 4), 40
+    path = tmp_path / "keys.csv"
+    path.write_text("key,x,y\n" + "".join(f"{keys[k % 2]},{k % 7},{'ab'[k % 2]}\n" for k in range(rows)))
+    column = likely.summarize(path, target="y").schema["key"]
+    assert (column.kind, column.role) == ("nominal", "attribute")
+    assert column.why == "2 whole numbers of more than 15 digits, which are keys"
+    model = likely.fit(path, "y", likely.NaiveBayes())
+    assert model.levels("key") == [str(k) for k in keys]
+    assert [model.predict({"key": k}) for k in (*keys, *map(str, keys))] == [*"abab"]
+    words = pa.array([str(keys[k % 2]) for k in range(rows)])
+    for column in (words, words.dictionary_encode(), pa.array([f"{c:>30}" for c in words.to_pylist()])):
+        table = pa.table({"key": column, "y": ["ab"[k % 2] for k in range(rows)]})
+        assert likely.summarize(table, target="y").schema["key"].kind == "nominal"
+
+    def kind(cells: list[str]) -> str:
+        return likely.summarize({"x": cells, "y": [*"ab"] * (len(cells) // 2)}, target="y").schema["x"].kind
+
+    assert kind([str(10**17 + 10**9 * k) for k in range(rows)]) == "number"  # moments in nanoseconds, all different
+    assert kind([str(10**17 + k % 3) for k in range(rows)]) == "nominal"
+    assert kind([*[str(10**17 + k % 3) for k in range(rows - 2)], "17", "18"]) == "number"
+    assert kind([f"{1000 + k % 12:>20,}" for k in range(60)]) == "number"  # padded, and no key

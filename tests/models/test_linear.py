@@ -467,7 +467,8 @@ def test_hyperplanes_pair_by_pair(examples: Path) -> None:
     for k, name in enumerate(model.classes):
         sums[k] = sum(float(step.values[name]) for step in working.steps)
     np.testing.assert_allclose(np.exp(sums) / np.exp(sums).sum(), model.posterior(row).matrix[0], rtol=1e-9)
-    assert not likely.fit(examples / "iris.csv", "species", likely.Logistic(numbers="squares")).planes()
+    curves = likely.fit(examples / "iris.csv", "species", likely.Logistic(numbers="squares"))
+    assert not any("Hyperplane" in e.title for e in curves.exhibits())
 
 
 def test_duels_are_listed_and_rounding_is_no_weight() -> None:

@@ -404,3 +404,29 @@ def test_quotients_stay_as_they_were_counted() -> None:
     assert str(Quotient(Fraction(0.1) + 1, Fraction(7))) == "0.1571"
     assert Quotient(Fraction(0), Fraction(0)).value == 0
     assert as_written(0.3) == Fraction(3, 10) and as_written(1e-300) == Fraction(1e-300)
+
+
+def test_a_bandwidth_in_units_of_its_column() -> None:
+    """f(x | class) = mean of normal densities of this width around the values of the class."""
+    rows = {"x": [1.0, 2.0, 4.0, 7.0, 8.0, 8.5], "z": [1.0, 3.0, 2.0, 9.0, 7.0, 8.0], "c": [*"aaabbb"]}
+    types = {"x": "number", "z": "number"}
+    model = likely.fit(rows, "c", likely.NaiveBayes(numbers="kernel", bandwidth={"x": 0.5}), types=types)
+    own = model.factor_of("x").kernels.bandwidth.tolist()  # type: ignore[union-attr]
+    assert own == [0.5, 0.5]
+
+    def density(x: float, values: list[float]) -> float:
+        each = [math.exp(-(((x - v) / 0.5) ** 2) / 2) / (0.5 * math.sqrt(2 * math.pi)) for v in values]
+        return sum(each) / len(each)
+
+    (step,) = (s for s in model.working({"x": 3.0}).steps if s.name == "x")
+    for label, values in (("a", rows["x"][:3]), ("b", rows["x"][3:])):
+        assert float(step.values[label]) == pytest.approx(density(3.0, values), rel=1e-12)  # type: ignore[arg-type]
+    usual = likely.fit(rows, "c", likely.NaiveBayes(numbers="kernel"), types=types)
+    other = (m.factor_of("z").kernels.bandwidth.tolist() for m in (model, usual))  # type: ignore[union-attr]
+    assert next(other) == next(other)
+    for said in ({"x": 0}, {"x": "wide"}):
+        with pytest.raises(likely.LikelyError, match="width in its units"):
+            likely.NaiveBayes(numbers="kernel", bandwidth=said)
+    for settings in ({"bandwidth": {"x": 1.0}}, {"numbers": "kernel", "bandwidth": {"c": 1.0}}):
+        with pytest.raises(likely.LikelyError, match=r"is gaussian|not a numeric attribute"):
+            likely.fit(rows, "c", likely.NaiveBayes(**settings), types=types)

@@ -221,3 +221,13 @@ def test_the_default_shows_means_and_covariances_of_its_members(examples: Path) 
     assert "held to a lower bound for some class" in whole
     # With unknown cells it is an average over what they may hold, and no weighted sum of members.
     assert "Member" not in str(model.working({"sepal_length": 6.1}))
+
+
+def test_a_row_that_every_member_of_a_pool_calls_impossible() -> None:
+    rows = {"a": [*"uuvw"], "b": [*"sstt"], "k": [*"1122"]}
+    members = (likely.NaiveBayes(pseudo_count=0), likely.FullBayes(pseudo_count=0))
+    model = likely.fit(rows, "k", likely.Pool(members, weights=(0.5, 0.5)))
+    said = "Every member by itself calls every class impossible here; only the bounds of a pool give an answer."
+    assert said in likely.explain(model, {"a": "u", "b": "t"}).remarks
+    assert said not in likely.explain(model, {"a": "u", "b": "s"}).remarks
+    assert str(model.working({"a": "u", "b": "t"})).count("Every product is 0") == 2

@@ -268,7 +268,10 @@ def test_levels_of_whole_numbers_and_decimals_are_exact() -> None:
 
 
 def test_large_numbers_are_rounded_once_to_the_nearest_double(tmp_path: Path) -> None:
-    """As numbers, in every format; and by no way in do they become levels of which two are one."""
+    """As numbers, in every format; and by no way in do they become levels of which two are one.
+
+    Texts that come back row after row are keys, whose levels are exact; of stored numbers nobody counts the digits.
+    """
     values = [BIG, BIG + 1, BIG + 2, BIG + 3] * 10
     target = ["a", "b"] * 20
     wanted = bits({"x": [float(v) for v in values], "y": target}, types={"x": "number"})
@@ -276,6 +279,9 @@ def test_large_numbers_are_rounded_once_to_the_nearest_double(tmp_path: Path) ->
         table = pa.table({"x": pa.array(values, pa.int64()).cast(kind), "y": target})
         assert bits(table, types={"x": "number"}) == wanted, kind
         summary = likely.summarize(table, "y")
+        if kind == pa.string():
+            assert list(summary.columns["x"].labels.names) == [*map(str, values[:4])]
+            continue
         assert summary.schema["x"].kind == "number" and "rounded" in summary.schema["x"].why, kind
     rows = "".join(f"{v},{t}\n" for v, t in zip(values, target, strict=True))
     (tmp_path / "t.csv").write_text("x,y\n" + rows)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
@@ -203,20 +203,18 @@ class Regression(Presented):
         >>> regress({"x": [1.0, 2.0, 3.0], "y": [3.0, 5.0, 7.0]}, "y", types={"x": "number"}).working({"x": 10})
         'y = 1 + 2·10 = 21'
         """
-        value, terms = self.predict(row), [f"{self.constant:.6g}"]
-        for w in self.weights:
-            cell = row.get(w.attribute)
-            if w.level and w.level == label(cell):
-                terms.append(f"{w.weight:.6g}")
-            elif not w.level:
-                try:
-                    terms.append(f"{w.weight:.6g}·{float(str(cell)):g}")
-                except ValueError:
-                    return f"{self.target} = {value:.6g}"
-        if any(row.get(c.name) is None for c in self.schema.attributes):
-            return f"{self.target} = {value:.6g}"
-        total = " + ".join(terms).replace("+ -", "− ").replace("-", "−")
-        return f"{self.target} = {total} = {value:.6g}".replace("= -", "= −")
+        terms, answer = [f"{self.constant:.6g}"], f"{self.predict(row):.6g}"
+        try:
+            for w in self.weights:
+                if not w.level:
+                    terms.append(f"{w.weight:.6g}·{float(str(row.get(w.attribute))):g}")
+                elif w.level == label(row.get(w.attribute)):
+                    terms.append(f"{w.weight:.6g}")
+            known = all(row.get(c.name) is not None for c in self.schema.attributes)
+        except ValueError:
+            known = False
+        sums = [" + ".join(terms).replace("+ -", "− ")] if known else []
+        return " = ".join([self.target, *sums, answer]).replace("-", "−")
 
     def _values(self, batch: Batch) -> NDArray[np.float64]:
         if self.units is None:
@@ -446,17 +444,9 @@ def regression_json(found: Regression, row: Row | None = None, judged: Errors | 
                 {"title": e.title, "header": list(e.header), "rows": [list(row) for row in e.rows]}
                 for e in found.equations
             ],
-            "errors": _plain_errors(found.errors),
-            "held_out": None if judged is None else _plain_errors(judged),
+            "errors": {name: finite(v) for name, v in asdict(found.errors).items()},
+            "held_out": None if judged is None else {name: finite(v) for name, v in asdict(judged).items()},
             "prediction": None if row is None else finite(found.predict(row)),
             "notes": list(found.notes),
         }
     )
-
-
-def _plain_errors(errors: Errors) -> dict[str, float | None]:
-    return {
-        "rows": errors.rows,
-        "squared": finite(errors.squared),
-        "log_likelihood": finite(errors.log_likelihood),
-    }

@@ -221,6 +221,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "card": ("likely card income.likely -o card.md",),
     "completion": ("likely completion bash >> ~/.bashrc",),
     "course": ("likely course 3",),
+    "how": ("likely how m-estimate", 'likely how "log-odds"'),
     "app": ("likely app", "likely app data.csv"),
 }
 """How each command is used."""

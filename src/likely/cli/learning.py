@@ -77,6 +77,23 @@ def _edges(text: str) -> str | list[float | str]:
     return text if any(isinstance(e, str) for e in edges) else edges
 
 
+def _read_widths(entries: tuple[str, ...]) -> float | str | dict[str, float | str]:
+    widths = _by_column(entries, "--bandwidth", "COLUMN=WIDTH")
+    if isinstance(widths, str):
+        return _number_or_word(widths)
+    return {name: _number_or_word(width) for name, width in widths.items()}
+
+
+def _read_level_weights(entries: tuple[str, ...]) -> dict[str, dict[str, float | str]]:
+    out: dict[str, dict[str, float | str]] = {}
+    for name, share in pairs(entries, "--level-weights", "COLUMN:LEVEL=SHARE").items():
+        column, colon, level = name.partition(":")
+        if not colon:
+            raise SettingError(f"--level-weights {shown(f'{name}={share}')} has no colon. Write COLUMN:LEVEL=SHARE.")
+        out.setdefault(column, {})[level] = _number_or_word(share)
+    return out
+
+
 def _read_block(text: str) -> list[str]:
     """Names as a line of CSV has them: those with a comma, a quote or a blank before them in quotes."""
     try:
@@ -91,7 +108,8 @@ def _read_block(text: str) -> list[str]:
 FORMS = {
     "prior": Form("observed|uniform|CLASS=P", _read_prior, True, "Give CLASS=P once for every class."),
     "numbers": Form("KIND|COLUMN=KIND", lambda entries: _by_column(entries, "--numbers", "COLUMN=KIND"), True),
-    "bandwidth": Form("RULE|NUMBER", _number_or_word),
+    "bandwidth": Form("RULE|NUMBER|COLUMN=WIDTH", _read_widths, True),
+    "level_weights": Form("COLUMN:LEVEL=SHARE", _read_level_weights, True, "Once for each level."),
     "bins": Form("RULE|COLUMN=RULE|COLUMN=EDGES", _read_bins, True, "Edges: age=20,40,60."),
     "blocks": Form(
         "COLUMN,COLUMN…",
@@ -104,7 +122,7 @@ FORMS = {
     "missing": Form(flag="--missing-as"),
 }
 """Settings that need code to read; all others are read by what they declare."""
-WITHOUT_OPTION = {"level_weights", "shrinkage", "text_by_column", "knowledge", "attribute_weights"}
+WITHOUT_OPTION = {"shrinkage", "text_by_column", "knowledge", "attribute_weights"}
 """Settings of naive Bayes that only --set or a spec can say."""
 _PARAMETERS = {"missing": "missing_as"}
 """What click calls the option of a setting, where reading a table has one of that name."""

@@ -39,6 +39,7 @@ _ROOMS = {
 }
 COMMANDS = {name: f"likely.cli.commands.{room}" for name, room in _ROOMS.items()}
 COMMANDS["course"] = "likely.cli.course"
+COMMANDS["how"] = "likely.cli.topics"
 """The commands in the order of help, and the module that holds a click command of that name."""
 
 

@@ -20,7 +20,6 @@ from likely.models.contracts import Model
 from likely.models.judgement import Judgement, Measure, Origin
 from likely.models.model import numbered
 from likely.models.shapes.guarantee import Guarantee
-from likely.table.batch import Codes
 from likely.table.source import Source
 
 if TYPE_CHECKING:
@@ -97,11 +96,10 @@ def score_rows(model: Model, source: Source) -> Scorer:
 
     def score(item: tuple[int, ArrowBatch]) -> Scorer:
         scorer, batch = Scorer(len(model.classes)), encoder.fresh().encode(item[1], item[0])
-        assert isinstance(batch.target, Codes)
-        counted = (batch.target.codes >= 0) & (True if batch.weight is None else batch.weight > 0)
-        batch = batch.take(np.flatnonzero(counted))
-        assert isinstance(batch.target, Codes)
-        scorer.update(model.log_joint(batch), batch.target.codes, batch.weight, model.classes)
+        codes, counts = batch.target.codes, 1 if batch.weight is None else batch.weight  # type: ignore[union-attr]
+        rows = np.flatnonzero((codes >= 0) & (counts > 0))
+        batch = batch.take(rows)
+        scorer.update(model.log_joint(batch), codes[rows], batch.weight, model.classes)
         return scorer
 
     return reduce(add, in_order(numbered(source.batches(model.columns_in(source))), score))

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
@@ -29,6 +28,7 @@ from likely.models.shapes import (
     Score,
     Sum,
     WordWeights,
+    exhibit_planes,
     log_posterior,
     over_classes,
 )
@@ -46,8 +46,7 @@ if TYPE_CHECKING:
     from likely.models.working.records import Working
 
 
-MOST_PLANES = 5
-"""Of more classes there are too many pairs for a table of their hyperplanes."""
+MOST_PLANES = 5  # of more classes there are too many pairs for a table of their hyperplanes
 Found = TypeVar("Found")
 
 
@@ -340,7 +339,7 @@ class Model(Answers):
     def sample(self, rows: int, seed: int = 0) -> dict[str, list[Any]]:
         """Rows drawn from the model: a class by its prior, then cells given the class. Missing cells are None.
 
-        A model of P(class | row) that has one of rows beside it (`describer`), as the default has, draws from that.
+        A model of P(class | row) draws from the one of rows beside it (`describer`), where it has one.
 
         >>> import likely
         >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "y"]}, target="play")
@@ -349,9 +348,9 @@ class Model(Answers):
         """
         if self.inner is not None:  # what rows of a class look like is the same
             return self.inner.sample(rows, seed)
-        if self.draw is None and self.describe is not None:
-            return self.describer.sample(rows, seed)
         if self.draw is None:
+            if self.describe is not None:
+                return self.describer.sample(rows, seed)
             raise SettingError(
                 f"{type(self.learner).__name__} is not a generative model, so no rows can be drawn from it."
             )
@@ -424,7 +423,9 @@ class Model(Answers):
     def exhibits(self) -> tuple[Exhibit, ...]:
         """What the model believes as a whole, beyond its classes and columns: weights, a tree, hypotheses."""
         shown = () if self.show is None else self.show(self)
-        return (*shown, *self.planes()) if shown else ()
+        few = shown and self.divide is not None and 2 < len(self.classes) <= MOST_PLANES
+        planes = [self.plane_between(*pair) for pair in combinations(self.classes, 2)] if few else []
+        return (*shown, *exhibit_planes(planes))
 
     def cell_tables(self) -> tuple[Exhibit, ...]:
         """Tables of attributes given others than the class, or together, in fractions; others are of its factors."""
@@ -434,23 +435,9 @@ class Model(Answers):
     def plane_between(self, first: str, second: str) -> Plane:
         """The hyperplane on whose one side the first class beats the second."""
         if self.divide is None:
-            raise SettingError(
-                f"This model by {type(self.learner).__name__} draws no hyperplane between classes. LeastSquares, "
-                "LinearDiscriminant and Logistic(numbers='linear') do."
-            )
+            others = "LeastSquares, LinearDiscriminant and Logistic(numbers='linear') do."
+            raise SettingError(f"{type(self.learner).__name__} draws no hyperplane between classes. {others}")
         return self.divide(self, first, second)
-
-    def planes(self) -> tuple[Exhibit, ...]:
-        """The hyperplanes between every two of three classes or a few more; of two, `exhibits` has it."""
-        if self.divide is None or not 2 < len(self.classes) <= MOST_PLANES:
-            return ()
-        each = [self.divide(self, a, b) for a, b in combinations(self.classes, 2)]
-        rows = tuple(
-            (plane.first, plane.second, line) if k == 0 else ("…", "…", line)
-            for plane in each
-            for k, line in enumerate(wrap(plane.equation(), 58, break_long_words=False, break_on_hyphens=False))
-        )
-        return (Exhibit("Hyperplanes, pair by pair", ("above 0", "below 0", "equation"), rows),)
 
     def curve(self, name: str) -> dict[str, Any]:
         """What an attribute says by itself, in the form in which a curve can be given by hand (`Additive(curves=…)`).
@@ -548,8 +535,7 @@ class Model(Answers):
     @property
     def of_rows(self) -> Model:
         """The model that gives log P(row): itself, or its describer; refused where neither does."""
-        model = self if self.generative else self.describer
-        model.check_generative()
+        (model := self if self.generative else self.describer).check_generative()
         return model
 
     def introduce_describer(self, title: str) -> str:

@@ -232,7 +232,8 @@ Variance = Literal["unbiased", "ml"]
 Shrinkage = float | Literal["auto"]
 Kind = Literal["gaussian", "kernel", "binned"]
 Kinds = Kind | Mapping[str, Kind]
-Bandwidth = Literal["silverman", "scott", "likelihood"] | float
+Width = Literal["silverman", "scott", "likelihood"] | float
+Bandwidth = Width | Mapping[str, Width]
 Rule = Literal["mdl", "width", "frequency"]
 Bins = Rule | Mapping[str, Rule | tuple[float, ...]]
 Closed = Literal["left", "right"]
@@ -282,7 +283,13 @@ def check_kinds(value: object) -> Kinds:
 
 
 def check_bandwidth(value: object) -> Bandwidth:
-    """`bandwidth`: a rule, or a number of standard deviations."""
+    """`bandwidth`, copied: a rule, or a number of standard deviations; or by column a rule, or a width in its units."""
+    if isinstance(value, Mapping):
+        return {str(name): _check_width(own) for name, own in value.items()}
+    return _check_width(value)
+
+
+def _check_width(value: object) -> Width:
     if isinstance(value, Real) and not isinstance(value, bool):
         if 0 < float(value) < math.inf:
             return float(value)
@@ -290,7 +297,7 @@ def check_bandwidth(value: object) -> Bandwidth:
         return value  # type: ignore[return-value]
     raise SettingError(
         f"bandwidth is {shown(value)}. It must be one of {', '.join(WIDTHS)}, or a number above zero: "
-        "so many standard deviations."
+        "so many standard deviations, or, given by column, a width in its units."
     )
 
 

@@ -52,6 +52,8 @@ class TextProfile:
     examples: tuple[str, ...]
     units: tuple[str, ...] = ()
     """The units of its cells, where each is a number with one."""
+    large: bool = False
+    """Whether each cell is a whole number of more digits than a double holds."""
 
     @property
     def unit(self) -> str | None:
@@ -81,6 +83,8 @@ def _kind_of_text(profile: TextProfile) -> tuple[Kind, Reading, Reason]:
     if rows == 0:
         return "constant", "text", Reason("empty")
     numbers = profile.whole + profile.decimal
+    if profile.large and 1 < distinct <= MANY_LEVELS and rows >= ROWS_PER_LEVEL * distinct:
+        return "nominal", "number", Reason("large keys", distinct)  # as doubles some of them would be the same
     if profile.code == 0 and numbers >= MOSTLY_NUMBERS * rows:
         return "number", "number", _mixed("numbers", rows - numbers, profile)
     if profile.date >= MOSTLY_NUMBERS * rows:

@@ -23,9 +23,9 @@ OTHER = "other"
 Why = Literal[
     "unsaid", "asked", "declared", "weight", "stored numbers", "stored dates", "booleans", "unusable", "empty",
     "constant", "numbers", "dates", "free text", "all different", "too many levels", "levels", "mixed levels", "codes",
-    "few whole numbers", "large whole numbers", "row numbers", "kept row numbers", "numeric classes", "equal bins",
-    "given bins", "known classes", "group", "order", "percentages", "amounts", "several units", "part of a date",
-    "tried part of a date", "silent",
+    "few whole numbers", "large whole numbers", "large keys", "row numbers", "kept row numbers",
+    "numeric classes", "equal bins", "given bins", "known classes", "group", "order", "percentages", "amounts",
+    "several units", "part of a date", "tried part of a date", "silent",
 ]  # fmt: skip
 _SENTENCES: dict[Why, str] = {
     "unsaid": "",
@@ -48,6 +48,7 @@ _SENTENCES: dict[Why, str] = {
     "codes": "{count:,} codes with leading zeros",
     "few whole numbers": "whole numbers with only {count} values",
     "large whole numbers": "whole numbers of more than 15 digits, rounded to the nearest double",
+    "large keys": "{count:,} whole numbers of more than 15 digits, which are keys",
     "row numbers": "whole numbers that count the rows",
     "kept row numbers": "whole numbers; they count the rows, which may be chance",
     "numeric classes": "numbers with {count} values",

@@ -164,6 +164,10 @@ def _remarks(
         out.append(model.ledger_note)
     if undefined and model.proper:
         out.append(ruled_out(model.classes, entries))
+    if model.members and not undefined and all(np.isneginf(m.log_joint(row.batch)).all() for m in model.members):
+        out.append(
+            "Every member by itself calls every class impossible here; only the bounds of a pool give an answer."
+        )
     for entry in entries:
         if entry.state == "unseen":
             levels = row.batch.cells[entry.name].labels.names

@@ -13,7 +13,7 @@ from likely.machinery.jit import inner, kernel
 from likely.models.factors.bins import read_tally
 from likely.models.factors.normal import NormalSettings, gaussian
 from likely.models.fractions import log_of
-from likely.models.settings import Bandwidth
+from likely.models.settings import Width
 from likely.models.shapes import Density, Gaussian, Kernels, limit_distances
 from likely.sums.columns.numbers import Numbers
 
@@ -344,13 +344,19 @@ class KernelDensity(Density):
 
 
 def kernel_density(
-    name: str, numbers: Numbers, bandwidth: Bandwidth, settings: NormalSettings, classes: tuple[str, ...]
+    name: str,
+    numbers: Numbers,
+    bandwidth: Width,
+    in_units: bool,
+    settings: NormalSettings,
+    classes: tuple[str, ...],
 ) -> KernelDensity | None:
     """Derive the factor; None where the attribute has no spread at all and so says nothing.
 
     n is the weight of a class's values and sd their standard deviation as the settings say (variance, floor):
 
-    - "scott": sd * n**(-1/5); "silverman": sd * (3n/4)**(-1/5); a number: that many sd;
+    - "scott": sd * n**(-1/5); "silverman": sd * (3n/4)**(-1/5); a number: that many sd, or,
+      `in_units` of the column, the bandwidth itself;
     - "likelihood": the multiple of Silverman's, between 1/64 and 4, under which the values are the most likely, each
       under the kernels of all others. A value that repeats is left out as a whole: if only one of its rows were, the
       others would draw the bandwidth to zero, as if no number between the values of training could ever come.
@@ -366,7 +372,9 @@ def kernel_density(
     total = numbers.cached("weight", lambda own: own.weight().floats())
     overall, widths = None, []
     for k, (points, weights) in enumerate(per_class):
-        if normal.borrowed[k]:
+        if in_units:
+            widths.append(float(bandwidth))
+        elif normal.borrowed[k]:
             if overall is None:
                 overall = _overall(numbers, bandwidth, settings, everything)
             widths.append(overall)
@@ -432,7 +440,7 @@ def _reach(weights: NDArray[np.float64]) -> float:
 
 def _overall(
     numbers: Numbers,
-    bandwidth: Bandwidth,
+    bandwidth: Width,
     settings: NormalSettings,
     everything: tuple[NDArray[np.float64], NDArray[np.float64]],
 ) -> float:
@@ -443,7 +451,7 @@ def _overall(
 
 
 def _width(
-    bandwidth: Bandwidth,
+    bandwidth: Width,
     deviation: float,
     weight: float,
     points: NDArray[np.float64],

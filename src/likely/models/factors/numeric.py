@@ -12,7 +12,7 @@ from likely.models.factors.categorical import LevelSettings
 from likely.models.factors.kernel import KernelDensity, kernel_density
 from likely.models.factors.normal import NormalSettings, gaussian
 from likely.models.prior import NormalKnowledge
-from likely.models.settings import Bandwidth, Bins, Closed, Kind, Kinds, Rule
+from likely.models.settings import Bandwidth, Bins, Closed, Kind, Kinds, Rule, Width
 from likely.models.shapes import Gaussian
 from likely.sums.columns.numbers import Numbers
 from likely.table.schema import Schema
@@ -52,15 +52,28 @@ class NumberSettings:
         """Where the attribute `name` is cut."""
         return edges_of(tally, self.rule(name), self.bin_count, self.closed)
 
+    def width(self, name: str) -> tuple[Width, bool]:
+        """The bandwidth of the attribute `name`, and whether it is in units of the column."""
+        if not isinstance(self.bandwidth, Mapping):
+            return self.bandwidth, False
+        own = self.bandwidth.get(name, self.bandwidth.get(OTHERS, "silverman"))
+        return own, name in self.bandwidth and not isinstance(own, str)
+
     def check(self, schema: Schema) -> None:
         """Refuse settings for columns that are no numeric attributes, or that are not to be cut."""
+        widths = self.bandwidth if isinstance(self.bandwidth, Mapping) else {}
         kinds = self.kinds if isinstance(self.kinds, Mapping) else {}
         bins = self.bins if isinstance(self.bins, Mapping) else {}
-        for name in sorted({*kinds, *bins} - {OTHERS}):
+        for name in sorted({*kinds, *bins, *widths} - {OTHERS}):
             column = schema[name]
             if column.role != "attribute" or column.kind == "nominal":
                 raise SettingError(
                     f"There are settings for numbers for {shown(name)}, which is not a numeric attribute."
+                )
+        for name in sorted(widths.keys() - {OTHERS}):
+            if self.kind(name) != "kernel":
+                raise SettingError(
+                    f"There is a bandwidth for {shown(name)}, which is {self.kind(name)}. Say numbers='kernel' for it."
                 )
         for name in sorted(bins.keys() - {OTHERS}):
             if self.kind(name) != "binned":
@@ -82,7 +95,7 @@ def number_factor(
         return _binned(name, numbers, settings)
     factor: Gaussian | KernelDensity | None
     if kind == "kernel":
-        factor = kernel_density(name, numbers, settings.bandwidth, settings.normal, classes)
+        factor = kernel_density(name, numbers, *settings.width(name), settings.normal, classes)
     else:
         factor = gaussian(name, numbers, settings.normal, classes, known)
     if factor is None:

@@ -75,7 +75,8 @@ class NaiveBayesSettings(Settings):
     )
     bandwidth: Bandwidth = setting(
         "silverman",
-        "Width of kernels: silverman, scott, likelihood, or a number of standard deviations.",
+        "Width of kernels: silverman, scott, likelihood, or a number of standard deviations; by column one of these "
+        "rules, or the width in units of the column.",
         convert=check_bandwidth,
     )
     bins: Bins = setting(

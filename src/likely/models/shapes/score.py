@@ -7,9 +7,10 @@ adding the lines in order gives the score to the last bit. Knows terms and batch
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -18,7 +19,7 @@ from likely.machinery.arrays import Floats
 from likely.machinery.words import clean
 from likely.models import kernels
 from likely.models.shapes.block import Axis, Tree
-from likely.models.shapes.column import Column, WordWeights
+from likely.models.shapes.column import Column, Exhibit, WordWeights
 from likely.models.shapes.joint import Block
 from likely.models.shapes.lines import Line, ShareRun, TermPart, TreeRun, Work, join_lines, line_name, share_names
 from likely.table.batch import Batch
@@ -427,6 +428,15 @@ class Plane:
                 sign = "−" if weight < 0 else "+" if any(parts) else ""
                 parts.append(f"{sign} {abs(weight):.6g}·{what}" if any(parts) else f"{sign}{abs(weight):.6g}·{what}")
         return " ".join(part for part in parts if part) + " = 0"
+
+
+def exhibit_planes(planes: Sequence[Plane]) -> tuple[Exhibit, ...]:
+    """The hyperplanes between several pairs of classes as a table, none where there is none."""
+    rows = []
+    for plane in planes:
+        lines = wrap(plane.equation(), 58, break_long_words=False, break_on_hyphens=False)
+        rows += [(*((plane.first, plane.second) if k == 0 else ("…", "…")), line) for k, line in enumerate(lines)]
+    return (Exhibit("Hyperplanes, pair by pair", ("above 0", "below 0", "equation"), tuple(rows)),) if rows else ()
 
 
 @dataclass(frozen=True)

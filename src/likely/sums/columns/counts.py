@@ -18,7 +18,7 @@ from likely.table.batch import Codes, Crossed
 from likely.table.infer import TextProfile
 from likely.table.labels import Labels
 from likely.table.texts import cells
-from likely.table.texts.numbers import UNITS, Described, describe_text, tally_units
+from likely.table.texts.numbers import UNITS, Described, describe_text, has_short_numbers, tally_units
 from likely.table.words import draw_keys
 
 if TYPE_CHECKING:
@@ -207,11 +207,13 @@ _EXAMPLES = 3
 class Profile:
     """What the cells of one text column look like."""
 
-    __slots__ = ("_ceiling", "_kept", "_keys", "_known", "examples", "forms", "units", "words")
+    __slots__ = ("_ceiling", "_kept", "_keys", "_known", "examples", "forms", "short", "units", "words")
 
     def __init__(self) -> None:
         self.forms = np.zeros(6, np.int64)
         self.words = 0
+        self.short = False
+        """Whether a whole number has no more digits than a double holds."""
         self.units = np.zeros(len(UNITS) + 1, np.int64)
         """How many words are numbers with which unit; once any word is none, only that: last a 1, the others 0."""
         self.examples: dict[int, str] = {}
@@ -230,6 +232,7 @@ class Profile:
     def _take_forms(self, seen: Described) -> None:
         self.forms += seen.totals[:6]
         self.words += int(seen.totals[6])
+        self.short = self.short or has_short_numbers(seen)
         if seen.totals[cells.WORDS]:
             strange = np.flatnonzero(seen.forms == cells.WORDS)
             if len(self.examples) == _EXAMPLES:
@@ -275,7 +278,7 @@ class Profile:
     def __add__(self, other: Profile) -> Profile:
         out = Profile()
         out.forms = self.forms + other.forms
-        out.words = self.words + other.words
+        out.words, out.short = self.words + other.words, self.short or other.short
         out._add_units(self.units + other.units)
         out._add_examples({**self.examples, **other.examples})
         out._ceiling = min(self._ceiling, other._ceiling)
@@ -288,6 +291,7 @@ class Profile:
         return {
             "forms": self.forms,
             "words": self.words,
+            "short": self.short,
             "units": self.units,
             "examples": [self.examples[h] for h in sorted(self.examples)],
             "example_hashes": np.array(sorted(self.examples), np.uint64),
@@ -299,6 +303,7 @@ class Profile:
     def from_state(cls, state: State) -> Profile:
         out = cls()
         out.forms, out.words = np.asarray(state["forms"], np.int64), int(state["words"])
+        out.short = bool(state.get("short", True))
         out.units = np.asarray(state["units"], np.int64)
         out.examples = dict(zip(state["example_hashes"].tolist(), state["examples"], strict=True))
         out._add_hashes(state["hashes"])
@@ -323,7 +328,8 @@ class Profile:
         # A unit counts where every cell has one: among plain numbers, 5 % may mean 5 or 0.05.
         named = [unit for unit, count in zip(UNITS, self.units[:-1].tolist(), strict=True) if count]
         units = tuple(named) if rows and int(self.units[:-1].sum()) == rows else ()
-        return TextProfile(rows, missing, whole, decimal, code, date, words, distinct, per_cell, examples, units)
+        large = bool(whole) and whole == rows and not self.short
+        return TextProfile(rows, missing, whole, decimal, code, date, words, distinct, per_cell, examples, units, large)
 
 
 def update_profiles(profiles: Sequence[Profile], seen: Sequence[Described]) -> None:

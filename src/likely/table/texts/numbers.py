@@ -157,6 +157,23 @@ class Described:
         return part.tobytes().decode("utf-8", "replace").strip()
 
 
+DIGITS = 15
+"""A double holds whole numbers of so many digits, whichever they are."""
+
+
+def has_short_numbers(seen: Described) -> bool:
+    """Whether any cell is a whole number of so few digits that a double holds it."""
+    if not seen.totals[cells.WHOLE]:
+        return False
+    whole = (seen.forms == cells.WHOLE) & (seen.times > 0 if len(seen.times) else True)
+    starts, ends = seen.texts.starts[whole], seen.texts.ends[whole]
+    if (ends - starts <= DIGITS).any():  # of nearly all tables, and soon found
+        return True
+    data = seen.texts.data
+    digits = np.concatenate([np.zeros(1, np.int64), np.cumsum((data >= ord("0")) & (data <= ord("9")))])
+    return bool((digits[ends] - digits[starts] <= DIGITS).any())
+
+
 def describe_text(array: TextArray, missing: NDArray[np.uint64], times: NDArray[np.int64] | None = None) -> Described:
     """What the cells of a text array look like; `times` says how often each is there, where that is not once."""
     if isinstance(array, pa.DictionaryArray):
