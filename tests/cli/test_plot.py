@@ -52,3 +52,13 @@ def test_a_normal_density_is_worked_out(run, tmp_path) -> None:
     assert record["probability"] == 0.5 and record["between"] == [None, 0.0]
     run("normal", "0", "0").refused("above zero")
     run("normal", "0", "1", "--between", "2,1").refused("lower value")
+
+
+def test_a_graph_in_fractions(run, examples, tmp_path) -> None:
+    run("fit", examples / "weather.csv", "play", "--learner", "NaiveBayes", "-o", "m.likely").done()
+    run("plot", "m.likely", "--chart", "graph", "--fractions", "-o", "g.svg").done()
+    assert ">5/12<" in (tmp_path / "g.svg").read_text(encoding="utf-8")
+    run("plot", "m.likely", "--chart", "graph", "-o", "g.svg").done()
+    drawn = (tmp_path / "g.svg").read_text(encoding="utf-8")
+    assert ">0.4167<title>5/12<" in drawn
+    run("plot", "m.likely", "--attribute", "outlook", "--fractions", "-o", "g.svg").refused("--chart graph")

@@ -4,7 +4,7 @@ a model as a graph."""
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -13,8 +13,10 @@ import numpy as np
 from likely.evaluate.attributes.plane import ClassPlane, places
 from likely.machinery.words import escape_text
 from likely.models.contracts import Model
-from likely.models.shapes import Graph, graph_of
-from likely.present.charts.drawing import Chart, ChartAxis, ChartFrame, at, colour, line, path, svg
+from likely.models.shapes import Graph, graph_of, sum_of
+from likely.models.shapes.lines import share_names
+from likely.present.charts.drawing import Chart, ChartAxis, ChartFrame, at, colour, line, path, svg, text
+from likely.present.document import Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -186,24 +188,51 @@ MOST_NODES = 24
 """Attributes that are drawn: those that tell most."""
 
 
+LEVELS_BESIDE, CLASSES_BESIDE = 8, 4
+"""Levels and classes of the table beside a node."""
+
+
 def graph(model: Model) -> Graph | None:
-    """Of a model that is a graph; None for others."""
+    """Of a model that is a graph, or of the terms of another sum: a term of several attributes takes them together."""
     shape = model.shape()
-    return None if shape is None else graph_of(shape)
+    found = None if shape is None else graph_of(shape)
+    added = None if shape is None else sum_of(shape)
+    if found is not None or added is None:
+        return found
+    terms = [term for term in added[0].terms if getattr(term, "names", ())]
+    names = dict.fromkeys(name for term in terms for name in term.names)
+    together = [tuple(term.names) for term in terms if len(term.names) > 1 and not share_names(term)]
+    return Graph(tuple(names), (), tuple(dict.fromkeys(together))) if names else None
 
 
-def draw_graph(target: str, nodes: Sequence[tuple[str, str, float]], found: Graph) -> Chart:
-    """The target on the left, an arrow to each attribute, as thick as what it tells alone.
+def draw_graph(
+    target: str,
+    nodes: Sequence[tuple[str, str, float]],
+    found: Graph,
+    tables: Mapping[str, tuple[Table, Table]] | None = None,
+) -> Chart:
+    """The target on the left, an arrow to each attribute, as thick as what it tells alone; beside it P(level | class).
 
-    A node is the name of an attribute, the card that it opens, and the bits that it tells.
+    A node is the name of an attribute, the card that it opens, and the bits that it tells. A table comes with another
+    of its shape, which says the same otherwise (fractions, say) to a pointer that rests on a number.
     """
+    tables = tables or {}
     high, gap, left, top = 26.0, 34.0, 214.0, 14.0
-    height = top + gap * len(nodes) + 6
-    middle, most = height / 2, max((bits for _, _, bits in nodes), default=0.0) or 1.0
+    most = max((bits for _, _, bits in nodes), default=0.0) or 1.0
     arcs = bool(found.arrows or found.blocks)
     wide = 172.0 if arcs else 220.0
-    edges, boxes = [], []
-    place = {name: top + gap * k + high / 2 for k, (name, _, _) in enumerate(nodes)}
+    edges, boxes, place, height = [], [], {}, top
+    for name, _, _ in nodes:
+        lines = 1 + min(len(tables[name][0].rows), LEVELS_BESIDE) if name in tables else 0
+        slot = max(gap, LINE * lines + 14)
+        place[name] = height + slot / 2 - (gap - high) / 2
+        if lines:
+            boxes.append(
+                _table_beside(left + wide + (70 if arcs else 18), place[name] - LINE * lines / 2, tables[name])
+            )
+        height += slot
+    height += 6
+    middle = height / 2
     for name, card, bits in nodes:
         y = place[name]
         thick = 1 + 5 * bits / most
@@ -221,12 +250,12 @@ def draw_graph(target: str, nodes: Sequence[tuple[str, str, float]], found: Grap
                 f'<path class="edge link" marker-end="url(#tip)" d="M{at(right)} {at(a)}C{at(bend)} {at(a)} {at(bend)} '
                 f'{at(b)} {at(right + 5)} {at(b)}"/>'
             )
-    for block in found.blocks:
-        ys = sorted(place[n] for n in block if n in place)
+    for k, block in enumerate(found.blocks):
+        ys, out = sorted(place[n] for n in block if n in place), 12 + 8 * (k % 6)
         if len(ys) > 1:
             edges.append(
-                f'<path class="edge link" d="M{at(right)} {at(ys[0])}h12V{at(ys[-1])}h-12'
-                + "".join(f"M{at(right + 12)} {at(y)}h-12" for y in ys[1:-1])
+                f'<path class="edge link" d="M{at(right)} {at(ys[0])}h{out}V{at(ys[-1])}h-{out}'
+                + "".join(f"M{at(right + out)} {at(y)}h-{out}" for y in ys[1:-1])
                 + '"/>'
             )
     boxes.append(_box(2, middle - 17, 120, 34, target, "target", 14, "target"))
@@ -235,8 +264,29 @@ def draw_graph(target: str, nodes: Sequence[tuple[str, str, float]], found: Grap
         '<path class="tip" d="M0 0L8 4L0 8z"/></marker>'
     )
     label = f"The model as a graph: {target} and {len(nodes)} attributes that depend on it"
-    out = svg(440, height, label, f"<defs>{tip}</defs>" + "".join(edges) + "".join(boxes), "graph")
-    return Chart(out.replace('role="img"', 'role="group"', 1))
+    columns = max((min(len(table.header), 1 + CLASSES_BESIDE) for table, _ in tables.values()), default=0)
+    full = left + wide + (70 if arcs else 18) + FIRST + EACH * (columns - 2) + 8 if columns else 440
+    drawn = svg(full, height, label, f"<defs>{tip}</defs>" + "".join(edges) + "".join(boxes), "graph")
+    return Chart(drawn.replace('role="img"', 'role="group"', 1))
+
+
+LINE, FIRST, EACH = 15.0, 140.0, 96.0
+"""Of a table beside a node: the height of a line, the width of its first column and of each other."""
+
+
+def _table_beside(x: float, y: float, tables: tuple[Table, Table]) -> str:
+    """A small table whose numbers say more to a pointer that rests on them."""
+    table, otherwise = (t.keep(range(min(len(t.header), 1 + CLASSES_BESIDE))) for t in tables)
+    out = []
+    for k, name in enumerate(table.header):
+        out.append(text(x + FIRST + EACH * (k - 1) if k else x, y + 11, name, "name", "end" if k else "", 16))
+    for j, (row, more) in enumerate(zip(table.rows[:LEVELS_BESIDE], otherwise.rows, strict=False)):
+        below = y + 11 + LINE * (j + 1)
+        out.append(text(x, below, row[0], "tick", most=18))
+        for k in range(1, len(row)):
+            hover = f"<title>{escape_text(str(more[k]), 40)}</title></text>"
+            out.append(text(x + FIRST + EACH * (k - 1), below, row[k], "tick", "end").replace("</text>", hover))
+    return "".join(out)
 
 
 def _box(x: float, y: float, wide: float, high: float, name: str, card: str, most: int, kind: str = "") -> str:
