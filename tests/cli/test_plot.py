@@ -60,5 +60,5 @@ def test_a_graph_in_fractions(run, examples, tmp_path) -> None:
     assert ">5/12<" in (tmp_path / "g.svg").read_text(encoding="utf-8")
     run("plot", "m.likely", "--chart", "graph", "-o", "g.svg").done()
     drawn = (tmp_path / "g.svg").read_text(encoding="utf-8")
-    assert ">0.4167<title>5/12<" in drawn
+    assert ">0.4167<title> 5/12<" in drawn
     run("plot", "m.likely", "--attribute", "outlook", "--fractions", "-o", "g.svg").refused("--chart graph")

@@ -13,7 +13,7 @@ import numpy as np
 from likely.evaluate.attributes.plane import ClassPlane, places
 from likely.machinery.words import escape_text
 from likely.models.contracts import Model
-from likely.models.shapes import Graph, graph_of, sum_of
+from likely.models.shapes import Graph, PairTable, graph_of, sum_of
 from likely.models.shapes.lines import share_names
 from likely.present.charts.drawing import Chart, ChartAxis, ChartFrame, at, colour, line, path, svg, text
 from likely.present.document import Table
@@ -188,6 +188,8 @@ MOST_NODES = 24
 """Attributes that are drawn: those that tell most."""
 
 
+MOST_LINKS = 12
+"""Sets of attributes that are linked: the strongest. A sum may have a term for each pair."""
 LEVELS_BESIDE, CLASSES_BESIDE = 8, 4
 """Levels and classes of the table beside a node."""
 
@@ -201,7 +203,9 @@ def graph(model: Model) -> Graph | None:
         return found
     terms = [term for term in added[0].terms if getattr(term, "names", ())]
     names = dict.fromkeys(name for term in terms for name in term.names)
-    together = [tuple(term.names) for term in terms if len(term.names) > 1 and not share_names(term)]
+    sets = [term for term in terms if len(term.names) > 1 and not share_names(term)]
+    sets.sort(key=lambda term: -float(np.abs(term.table).max()) if isinstance(term, PairTable) else -math.inf)
+    together = [tuple(term.names) for term in sets]
     return Graph(tuple(names), (), tuple(dict.fromkeys(together))) if names else None
 
 
@@ -250,7 +254,7 @@ def draw_graph(
                 f'<path class="edge link" marker-end="url(#tip)" d="M{at(right)} {at(a)}C{at(bend)} {at(a)} {at(bend)} '
                 f'{at(b)} {at(right + 5)} {at(b)}"/>'
             )
-    for k, block in enumerate(found.blocks):
+    for k, block in enumerate(found.blocks[:MOST_LINKS]):
         ys, out = sorted(place[n] for n in block if n in place), 12 + 8 * (k % 6)
         if len(ys) > 1:
             edges.append(
@@ -277,16 +281,15 @@ LINE, FIRST, EACH = 15.0, 140.0, 96.0
 def _table_beside(x: float, y: float, tables: tuple[Table, Table]) -> str:
     """A small table whose numbers say more to a pointer that rests on them."""
     table, otherwise = (t.keep(range(min(len(t.header), 1 + CLASSES_BESIDE))) for t in tables)
-    out = []
-    for k, name in enumerate(table.header):
-        out.append(text(x + FIRST + EACH * (k - 1) if k else x, y + 11, name, "name", "end" if k else "", 16))
-    for j, (row, more) in enumerate(zip(table.rows[:LEVELS_BESIDE], otherwise.rows, strict=False)):
-        below = y + 11 + LINE * (j + 1)
-        out.append(text(x, below, row[0], "tick", most=18))
+    words, numbers = [], []
+    rows = list(zip(table.rows, otherwise.rows, strict=True))[:LEVELS_BESIDE]
+    for j, (row, more) in enumerate([(table.header, table.header), *rows]):
+        below = y + 11 + LINE * j
+        words.append(text(x, below, row[0], most=18))
         for k in range(1, len(row)):
-            hover = f"<title>{escape_text(str(more[k]), 40)}</title></text>"
-            out.append(text(x + FIRST + EACH * (k - 1), below, row[k], "tick", "end").replace("</text>", hover))
-    return "".join(out)
+            hover = f"<title> {escape_text(str(more[k]), 40)}</title></text>" if more[k] != row[k] else "</text>"
+            numbers.append(text(x + FIRST + EACH * (k - 1), below, row[k], most=16).replace("</text>", hover))
+    return f'<g class="beside">{"".join(words)}</g><g class="beside numbers">{"".join(numbers)}</g>'
 
 
 def _box(x: float, y: float, wide: float, high: float, name: str, card: str, most: int, kind: str = "") -> str:

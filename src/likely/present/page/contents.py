@@ -281,8 +281,8 @@ LINKED = (
     "Choose a box to see its evidence."
 )
 ADDED = (
-    "What attributes say is added up; those that are linked also say something together. The thicker the line, the "
-    "more the attribute reveals alone. Beside it stand the shares of its levels in each class of the training rows."
+    "What attributes say is added up; those that are linked also say something together (the strongest links are "
+    "drawn). The thicker the line, the more the attribute reveals alone. Choose a box to see its evidence."
 )
 
 

@@ -303,9 +303,12 @@ def present_attribute(model: Model, name: str, fractions: bool = False, everythi
 def graph_tables(model: Model, names: Iterable[str], fractions: bool = False) -> dict[str, tuple[Table, Table]]:
     """What stands beside the nodes of a graph: P(level | class), or means and deviations; and the same in fractions.
 
-    With `fractions` the other way round: these stand there, and decimals behind them.
+    With `fractions` the other way round: these stand there, and decimals behind them. None of a model that does not
+    believe such tables, but adds up what it learned of the class.
     """
-    out = {}
+    out: dict[str, tuple[Table, Table]] = {}
+    if not model.generative:
+        return out
     for name in names:
         if not isinstance(model.summary.columns[name], (Counts, Numbers)):
             continue
