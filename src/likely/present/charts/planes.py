@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from likely.models.contracts import Model
 from likely.models.shapes import Graph, PairTable, graph_of, sum_of
 from likely.models.shapes.lines import share_names
 from likely.present.charts.drawing import Chart, ChartAxis, ChartFrame, at, colour, line, path, svg, text
-from likely.present.document import Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -188,6 +187,7 @@ MOST_NODES = 24
 """Attributes that are drawn: those that tell most."""
 
 
+Rows: TypeAlias = Sequence[Sequence[str]]
 MOST_LINKS = 12
 """Sets of attributes that are linked: the strongest. A sum may have a term for each pair."""
 LEVELS_BESIDE, CLASSES_BESIDE = 8, 4
@@ -213,12 +213,12 @@ def draw_graph(
     target: str,
     nodes: Sequence[tuple[str, str, float]],
     found: Graph,
-    tables: Mapping[str, tuple[Table, Table]] | None = None,
+    tables: Mapping[str, tuple[Rows, Rows]] | None = None,
 ) -> Chart:
     """The target on the left, an arrow to each attribute, as thick as what it tells alone; beside it P(level | class).
 
-    A node is the name of an attribute, the card that it opens, and the bits that it tells. A table comes with another
-    of its shape, which says the same otherwise (fractions, say) to a pointer that rests on a number.
+    A node is the name of an attribute, the card that it opens, and the bits that it tells. A table (rows of words, the
+    header first) comes with another of its shape, which says the same otherwise to a pointer that rests on a number.
     """
     tables = tables or {}
     high, gap, left, top = 26.0, 34.0, 214.0, 14.0
@@ -227,7 +227,7 @@ def draw_graph(
     wide = 172.0 if arcs else 220.0
     edges, boxes, place, height = [], [], {}, top
     for name, _, _ in nodes:
-        lines = 1 + min(len(tables[name][0].rows), LEVELS_BESIDE) if name in tables else 0
+        lines = 1 + min(len(tables[name][0]) - 1, LEVELS_BESIDE) if name in tables else 0
         slot = max(gap, LINE * lines + 14)
         place[name] = height + slot / 2 - (gap - high) / 2
         if lines:
@@ -268,7 +268,7 @@ def draw_graph(
         '<path class="tip" d="M0 0L8 4L0 8z"/></marker>'
     )
     label = f"The model as a graph: {target} and {len(nodes)} attributes that depend on it"
-    columns = max((min(len(table.header), 1 + CLASSES_BESIDE) for table, _ in tables.values()), default=0)
+    columns = max((min(len(table[0]), 1 + CLASSES_BESIDE) for table, _ in tables.values()), default=0)
     full = left + wide + (70 if arcs else 18) + FIRST + EACH * (columns - 2) + 8 if columns else 440
     drawn = svg(full, height, label, f"<defs>{tip}</defs>" + "".join(edges) + "".join(boxes), "graph")
     return Chart(drawn.replace('role="img"', 'role="group"', 1))
@@ -278,15 +278,13 @@ LINE, FIRST, EACH = 15.0, 140.0, 96.0
 """Of a table beside a node: the height of a line, the width of its first column and of each other."""
 
 
-def _table_beside(x: float, y: float, tables: tuple[Table, Table]) -> str:
+def _table_beside(x: float, y: float, tables: tuple[Rows, Rows]) -> str:
     """A small table whose numbers say more to a pointer that rests on them."""
-    table, otherwise = (t.keep(range(min(len(t.header), 1 + CLASSES_BESIDE))) for t in tables)
     words, numbers = [], []
-    rows = list(zip(table.rows, otherwise.rows, strict=True))[:LEVELS_BESIDE]
-    for j, (row, more) in enumerate([(table.header, table.header), *rows]):
+    for j, (row, more) in enumerate(list(zip(*tables, strict=True))[: 1 + LEVELS_BESIDE]):
         below = y + 11 + LINE * j
         words.append(text(x, below, row[0], most=18))
-        for k in range(1, len(row)):
+        for k in range(1, min(len(row), 1 + CLASSES_BESIDE)):
             hover = f"<title> {escape_text(str(more[k]), 40)}</title></text>" if more[k] != row[k] else "</text>"
             numbers.append(text(x + FIRST + EACH * (k - 1), below, row[k], most=16).replace("</text>", hover))
     return f'<g class="beside">{"".join(words)}</g><g class="beside numbers">{"".join(numbers)}</g>'

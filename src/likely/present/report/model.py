@@ -300,13 +300,17 @@ def present_attribute(model: Model, name: str, fractions: bool = False, everythi
     return replace(page, parts=(*page.tables, *tables, *page.remarks, told))
 
 
-def graph_tables(model: Model, names: Iterable[str], fractions: bool = False) -> dict[str, tuple[Table, Table]]:
+TableRows = tuple[tuple[str, ...], ...]
+"""The header, then the rows."""
+
+
+def graph_tables(model: Model, names: Iterable[str], fractions: bool = False) -> dict[str, tuple[TableRows, TableRows]]:
     """What stands beside the nodes of a graph: P(level | class), or means and deviations; and the same in fractions.
 
     With `fractions` the other way round: these stand there, and decimals behind them. None of a model that does not
     believe such tables, but adds up what it learned of the class.
     """
-    out: dict[str, tuple[Table, Table]] = {}
+    out: dict[str, tuple[TableRows, TableRows]] = {}
     if not model.generative:
         return out
     for name in names:
@@ -318,8 +322,8 @@ def graph_tables(model: Model, names: Iterable[str], fractions: bool = False) ->
         kept = [
             k for k, title in enumerate(decimals.header) if not k or title.startswith("P(") or title in ("mean", "sd")
         ]
-        both = decimals.keep(kept), exact.keep(kept)
-        out[name] = (both[1], both[0]) if fractions else both
+        both = [(t.header, *t.rows) for t in (decimals.keep(kept), exact.keep(kept))]
+        out[name] = (both[1], both[0]) if fractions else (both[0], both[1])
     return out
 
 
