@@ -68,3 +68,13 @@ def test_the_density_at_a_point_and_the_area_around_it(run) -> None:
     run("normal", "0", "1", "--width", "2").refused("--at")
     run("normal", "0", "1", "--at", "0", "--between", "0,1").refused("one of them")
     run("normal", "0", "1", "--at", "0", "--width", "0").refused("above zero")
+
+
+def test_a_graph_in_fractions(run, examples, tmp_path) -> None:
+    run("fit", examples / "weather.csv", "play", "--learner", "NaiveBayes", "-o", "m.likely").done()
+    run("plot", "m.likely", "--chart", "graph", "--fractions", "-o", "g.svg").done()
+    assert ">5/12<" in (tmp_path / "g.svg").read_text(encoding="utf-8")
+    run("plot", "m.likely", "--chart", "graph", "-o", "g.svg").done()
+    drawn = (tmp_path / "g.svg").read_text(encoding="utf-8")
+    assert ">0.4167<title> 5/12<" in drawn
+    run("plot", "m.likely", "--attribute", "outlook", "--fractions", "-o", "g.svg").refused("--chart graph")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace as Record
 from typing import Any
@@ -16,11 +17,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import likely
+from likely.errors import LikelyError
 from likely.evaluate.attributes.plane import ClassPlane
 from likely.evaluate.scores.intervals import class_scores
 from likely.present.charts.bars import NamedBar, bar_chart, bin_edges, confusion_map, diverging, stacked
 from likely.present.charts.drawing import ChartAxis, ChartFrame, escape_text
-from likely.present.charts.planes import _contours, density, ellipse_points, landscape
+from likely.present.charts.planes import _contours, density, ellipse_points, graph, landscape
 from likely.present.effects import evidence
 from likely.present.report import look as tables
 
@@ -202,3 +204,63 @@ def test_the_colours_of_classes_can_be_told_apart(dark: bool, eye: str) -> None:
     for (i, a), (j, b) in itertools.combinations(enumerate(found), 2):
         least = 40 if j == 1 else 25 if j < 4 else 12
         assert np.linalg.norm(a - b) >= least, (i, j, float(np.linalg.norm(a - b)))
+
+
+# The graph of a model, with P(level | class) beside each node.
+
+
+def beside(drawn: str) -> list[tuple[str, str]]:
+    """The numbers beside nodes, each with what it says to a pointer that rests on it."""
+    every = re.findall(r'<g class="beside numbers">(.*?)</g>', drawn)
+    found = re.findall(r"<text [^>]*>([^<]+)(?:<title> ([^<]+)</title>)?</text>", "".join(every))
+    return [
+        (shown, more or shown) for shown, more in found if not shown.startswith("P(") and shown not in ("mean", "sd")
+    ]
+
+
+@pytest.mark.parametrize("fractions", [False, True])
+def test_a_graph_has_the_probabilities_of_its_levels(examples: Path, fractions: bool) -> None:
+    model = likely.fit(examples / "weather.csv", "play", likely.NaiveBayes(pseudo_count=1))
+    found = beside(likely.plot(model, "graph", fractions=fractions))
+    # outlook: overcast, rainy, sunny, each given no and given yes; then the rest.
+    counts = [(0, 4), (2, 3), (3, 2)]
+    exact = [f"{n + 1}/{total + 3}" for pair in counts for n, total in zip(pair, (5, 9), strict=True)]
+    shown = [pair if fractions else pair[::-1] for pair in found[:6]]
+    assert [fraction for fraction, _ in shown] == exact
+    assert [float(decimal) for _, decimal in shown] == pytest.approx([float(Fraction(f)) for f in exact], abs=1e-4)
+    assert len(found) == 2 * (3 + 3 + 2 + 2)
+
+
+def test_the_graph_of_a_sum_links_what_its_terms_take_together(examples: Path) -> None:
+    model = likely.fit(examples / "switches.csv", "lamp")
+    found = graph(model)
+    terms = [term.names for term in model.score.terms]
+    assert found is not None and set(found.names) == {name for names in terms for name in names}
+    assert ("hall", "stairs") in found.blocks and set(found.blocks) == {n for n in terms if len(n) > 1}
+    drawn = likely.plot(model, "graph")
+    assert drawn.count('class="edge link"') == len(found.blocks) and found.blocks[0] == ("hall", "stairs")
+    assert not beside(drawn), "such a sum believes no P(level | class)"
+    full = graph(likely.fit(examples / "iris.csv", "species", likely.FullBayes()))
+    assert full is not None and [len(block) for block in full.blocks] == [4]
+    near = likely.fit(examples / "iris.csv", "species", likely.Neighbors())
+    with pytest.raises(LikelyError, match="no graph"):
+        likely.plot(near, "graph")
+
+
+def test_tables_beside_nodes_do_not_overlap(examples: Path) -> None:
+    model = likely.fit(examples / "weather_mixed.csv", "play", likely.NaiveBayes())
+    drawn = likely.plot(model, "graph")
+    tops = sorted({float(y) for y in re.findall(r'<g class="beside"><text x="[\d.]+" y="([\d.]+)"', drawn)})
+    assert min(b - a for a, b in itertools.pairwise(tops)) >= 15 * 3
+    height = max(float(h) for h in re.findall(r'viewBox="0 0 [\d.]+ ([\d.]+)"', drawn))
+    assert max(tops) + 15 * 2 < height and "mean" in drawn and ">sd<" in drawn
+
+
+@pytest.mark.parametrize("learner", [likely.NaiveBayes(), None])
+def test_the_page_has_the_tables_of_the_graph(examples: Path, tmp_path: Path, learner: Any) -> None:
+    likely.look(examples / "switches.csv", "lamp", learner, picture=True).save(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert (">P(level|off)</text>" in page and ">mean</text>" in page) is (learner is not None)
+    # Half of each class has the hall's switch up: with the pseudo-count 41 of 82 rows.
+    assert (">0.5<title> 41/82</title>" in page) is (learner is not None)
+    assert ("also say something together" in page) is (learner is None)

@@ -137,7 +137,7 @@ def test_the_page_has_no_long_numbers_and_no_broken_per_cent(watched: Watched, t
     path.write_text(page(record, command="likely look"), encoding="utf-8")
     watched.tab.goto(path.as_uri())
     settled(watched.tab)
-    text = watched.tab.locator("main").inner_text() + "".join(watched.tab.locator("svg text").all_text_contents())
+    text = watched.tab.locator("main").inner_text() + " ".join(watched.tab.locator("svg text").all_text_contents())
     assert not re.findall(r"\d\.\d{7,}", text)
     assert not re.findall(r"\d[ \n]%", text.replace("\u202f", " "))
     assert not re.findall(r"(?<![\w-])-\d", watched.tab.locator("#attributes").inner_text())

@@ -263,7 +263,7 @@ def test_how_rows_were_dealt_is_told_as_it_was_done() -> None:
         (likely.NaiveBayes(pseudo_count=0.0), True),
         (likely.OneDependence(), False),
         (likely.Neighbors(k=3), False),
-        (likely.Logistic(), False),
+        (likely.Logistic(), True),
         (likely.Prior(), False),
     ],
     ids=lambda value: type(value).__name__,

@@ -25,6 +25,7 @@ from likely.present.charts.planes import MOST_NODES, draw_graph, graph, landscap
 from likely.present.document import Document
 from likely.present.effects import evidence_bits, prior_of
 from likely.present.page.attributes import MOST_WORDS, asked_values, draw_number, word_bits
+from likely.present.report.model import graph_tables
 from likely.present.showing import draw_comparison
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
@@ -33,13 +34,19 @@ OF_LOOK = ("importance", "bits", "confusion", "calibration", "reliability", "roc
 
 
 def plot(
-    thing: object, what: str | None = None, *, attribute: str | None = None, size: tuple[float, float] = SIZE
+    thing: object,
+    what: str | None = None,
+    *,
+    attribute: str | None = None,
+    size: tuple[float, float] = SIZE,
+    fractions: bool = False,
 ) -> Chart:
     """One chart, as SVG: a string that a notebook shows and that `save` writes to a file, as PNG if it is called so.
 
     Of a look: 'importance' (how far each attribute moves the answers), 'bits' (what each tells alone), 'confusion',
     'calibration', 'roc', 'gain', 'plane' (two numbers; of a look with `picture=True`), 'graph'. Of a model:
-    'importance', 'graph', or with `attribute=` what its values say. Of a comparison, a curve, a posterior of one row, a
+    'importance', 'graph' (P(level | class) beside each node, as `fractions` if asked), or with `attribute=` what its
+    values say. Of a comparison, a curve, a posterior of one row, a
     ledger, two numbers (`likely.two_numbers`) or a line (`likely.straight_line`): the one chart there is.
 
     >>> import likely
@@ -51,14 +58,14 @@ def plot(
         if attribute is not None:
             return standalone(_attribute(_model(thing), attribute))
         known = any(a["importance"] is not None for a in thing.attributes)
-        return standalone(_of_look(thing, what or ("importance" if known else "bits")))
+        return standalone(_of_look(thing, what or ("importance" if known else "bits"), fractions))
     if isinstance(thing, Model):
         if attribute is not None:
             return standalone(_attribute(thing, attribute))
         if what == "importance" or (what is None and thing.importance is not None):
             return standalone(_importance(thing))
         if what in (None, "graph"):
-            return standalone(_graph(thing, {}))
+            return standalone(_graph(thing, {}, fractions))
         raise SettingError(f"A model has no chart {shown(what)}. Say 'importance', 'graph', or attribute='NAME'.")
     if what is not None or attribute is not None:
         raise SettingError(f"There is one chart of {_kind(thing)} only: leave {shown(what or attribute)} out.")
@@ -93,7 +100,7 @@ def _model(record: Look) -> Model:
     return record.model
 
 
-def _of_look(record: Look, what: str) -> Chart:
+def _of_look(record: Look, what: str, fractions: bool) -> Chart:
     if what == "bits":
         told = sorted(record.attributes, key=lambda a: -a["bits"])
         found = [NamedBar(clean(a["name"], 40), a["bits"], f"{a['bits']:.3f}") for a in told]
@@ -114,7 +121,7 @@ def _of_look(record: Look, what: str) -> Chart:
             raise SettingError("There is no picture of two numbers. Look with picture=True at a table that has two.")
         return landscape(record.plane)
     if what == "graph":
-        return _graph(_model(record), {a["name"]: a["bits"] for a in record.attributes})
+        return _graph(_model(record), {a["name"]: a["bits"] for a in record.attributes}, fractions)
     raise SettingError(f"A look has no chart {shown(what)}. {nearest(what, OF_LOOK)}")
 
 
@@ -134,14 +141,15 @@ def _bars_of_importance(target: str, bits: Mapping[str, float | None]) -> Chart:
     return bar_chart(f"How far each attribute moves the answers: {clean(target, 40)}", "bits, mean over rows", bars)
 
 
-def _graph(model: Model, bits: dict[str, float]) -> Chart:
+def _graph(model: Model, bits: dict[str, float], fractions: bool) -> Chart:
     found = graph(model)
     if found is None:
         raise SettingError(f"{type(model.learner).__name__} is no graph of attributes, so there is none to draw.")
     known = [c.name for c in model.schema.attributes if c.name in found.names]
     names = sorted(known, key=lambda n: -bits.get(n, 0.0))[:MOST_NODES]
     target = "" if model.schema.target is None else model.schema.target.name
-    return draw_graph(clean(target, 40), [(n, "", bits.get(n, 0.0)) for n in names], found)
+    tables = graph_tables(model, names, fractions)
+    return draw_graph(clean(target, 40), [(n, "", bits.get(n, 0.0)) for n in names], found, tables)
 
 
 def _attribute(model: Model, name: str) -> Chart:

@@ -70,6 +70,7 @@ size_option = click.option(
 @click.option("--line", is_flag=True, help="TARGET as a straight line of one column, with residuals.")
 @click.option("--chart", type=click.Choice(CHARTS), help="A chart from `likely look`, or the graph of a model.")
 @click.option("--attribute", metavar="NAME", help="The evidence of an attribute's values.")
+@click.option("--fractions", is_flag=True, help="--chart graph: P(level | class) as fractions.")
 @size_option
 @learning_options
 def plot(
@@ -84,6 +85,7 @@ def plot(
     line: bool,
     chart: str | None,
     attribute: str | None,
+    fractions: bool,
     size: tuple[int, int],
 ) -> None:
     """Draw two numbers of DATA by the classes of TARGET: likely plot iris.csv species petal_length petal_width -o a.png
@@ -91,6 +93,8 @@ def plot(
     Without COLUMNS, the two most informative numbers are drawn. --line draws the regression of TARGET on one column;
     --chart and --attribute draw a chart of what `likely look` finds, or of a model (DATA is a file of `likely fit`).
     """
+    if fractions and chart != "graph":
+        raise SettingError("--fractions is for --chart graph.")
     if sum((line, chart is not None, attribute is not None)) > 1:
         raise SettingError("Choose one of --line, --chart and --attribute.")
     drawn: Chart
@@ -100,11 +104,11 @@ def plot(
 
         if chart not in (None, "graph") or line:
             raise SettingError("For a model, use --chart graph or --attribute NAME. The others need the table.")
-        drawn = draw(load_model(data), None if attribute else "graph", attribute=attribute)
+        drawn = draw(load_model(data), None if attribute else "graph", attribute=attribute, fractions=fractions)
     elif line:
         drawn = _line(data, how, columns, size)
     elif chart is not None or attribute is not None:
-        drawn = _chart(data, how, chart, attribute)
+        drawn = _chart(data, how, chart, attribute, fractions)
     else:
         drawn = _two_numbers(data, how, columns, (show, point, level, neighbors), size)
     drawn.save(out, size if line or not (chart or attribute) else None)
@@ -129,12 +133,12 @@ def _line(data: object, how: Learning, columns: tuple[str, ...], size: tuple[int
     return draw(found, size=_slide(size))
 
 
-def _chart(data: object, how: Learning, chart: str | None, attribute: str | None) -> Chart:
+def _chart(data: object, how: Learning, chart: str | None, attribute: str | None, fractions: bool) -> Chart:
     from likely.classroom.plotting import plot as draw
     from likely.evaluate.look import look
 
     record = how.run(look, data, how.learner, picture=True)
-    return draw(record, chart, attribute=attribute)
+    return draw(record, chart, attribute=attribute, fractions=fractions)
 
 
 def _two_numbers(

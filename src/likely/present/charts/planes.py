@@ -4,17 +4,18 @@ a model as a graph."""
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from likely.evaluate.attributes.plane import ClassPlane, places
 from likely.machinery.words import escape_text
 from likely.models.contracts import Model
-from likely.models.shapes import Graph, graph_of
-from likely.present.charts.drawing import Chart, ChartAxis, ChartFrame, at, colour, line, path, svg, thin_line
+from likely.models.shapes import Graph, PairTable, graph_of, sum_of
+from likely.models.shapes.lines import share_names
+from likely.present.charts.drawing import Chart, ChartAxis, ChartFrame, at, colour, line, path, svg, text, thin_line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -188,24 +189,56 @@ MOST_NODES = 24
 """Attributes that are drawn: those that tell most."""
 
 
+Rows: TypeAlias = Sequence[Sequence[str]]
+MOST_LINKS = 12
+"""Sets of attributes that are linked: the strongest. A sum may have a term for each pair."""
+LEVELS_BESIDE, CLASSES_BESIDE = 8, 4
+"""Levels and classes of the table beside a node."""
+
+
 def graph(model: Model) -> Graph | None:
-    """Of a model that is a graph; None for others."""
+    """Of a model that is a graph, or of the terms of another sum: a term of several attributes takes them together."""
     shape = model.shape()
-    return None if shape is None else graph_of(shape)
+    found = None if shape is None else graph_of(shape)
+    added = None if shape is None else sum_of(shape)
+    if found is not None or added is None:
+        return found
+    terms = [term for term in added[0].terms if getattr(term, "names", ())]
+    names = dict.fromkeys(name for term in terms for name in term.names)
+    sets = [term for term in terms if len(term.names) > 1 and not share_names(term)]
+    sets.sort(key=lambda term: -float(np.abs(term.table).max()) if isinstance(term, PairTable) else -math.inf)
+    together = [tuple(term.names) for term in sets]
+    return Graph(tuple(names), (), tuple(dict.fromkeys(together))) if names else None
 
 
-def draw_graph(target: str, nodes: Sequence[tuple[str, str, float]], found: Graph) -> Chart:
-    """The target on the left, an arrow to each attribute, as thick as what it tells alone.
+def draw_graph(
+    target: str,
+    nodes: Sequence[tuple[str, str, float]],
+    found: Graph,
+    tables: Mapping[str, tuple[Rows, Rows]] | None = None,
+) -> Chart:
+    """The target on the left, an arrow to each attribute, as thick as what it tells alone; beside it P(level | class).
 
-    A node is the name of an attribute, the card that it opens, and the bits that it tells.
+    A node is the name of an attribute, the card that it opens, and the bits that it tells. A table (rows of words, the
+    header first) comes with another of its shape, which says the same otherwise to a pointer that rests on a number.
     """
+    tables = tables or {}
     high, gap, left, top = 26.0, 34.0, 214.0, 14.0
-    height = top + gap * len(nodes) + 6
-    middle, most = height / 2, max((bits for _, _, bits in nodes), default=0.0) or 1.0
+    most = max((bits for _, _, bits in nodes), default=0.0) or 1.0
     arcs = bool(found.arrows or found.blocks)
     wide = 172.0 if arcs else 220.0
-    edges, boxes = [], []
-    place = {name: top + gap * k + high / 2 for k, (name, _, _) in enumerate(nodes)}
+    edges, boxes, place, height = [], [], {}, top
+    for name, _, _ in nodes:
+        lines = 1 + min(len(tables[name][0]) - 1, LEVELS_BESIDE) if name in tables else 0
+        slot = max(gap, LINE * lines + 14)
+        place[name] = height + slot / 2 - (gap - high) / 2
+        if lines:
+            boxes.append(
+                _table_beside(left + wide + (70 if arcs else 18), place[name] - LINE * lines / 2, tables[name])
+            )
+        height += slot
+    height += 6
+    middle = height / 2
     for name, card, bits in nodes:
         y = place[name]
         thick = 1 + 5 * bits / most
@@ -223,12 +256,12 @@ def draw_graph(target: str, nodes: Sequence[tuple[str, str, float]], found: Grap
                 f'<path class="edge link" marker-end="url(#tip)" d="M{at(right)} {at(a)}C{at(bend)} {at(a)} {at(bend)} '
                 f'{at(b)} {at(right + 5)} {at(b)}"/>'
             )
-    for block in found.blocks:
-        ys = sorted(place[n] for n in block if n in place)
+    for k, block in enumerate(found.blocks[:MOST_LINKS]):
+        ys, out = sorted(place[n] for n in block if n in place), 12 + 8 * (k % 6)
         if len(ys) > 1:
             edges.append(
-                f'<path class="edge link" d="M{at(right)} {at(ys[0])}h12V{at(ys[-1])}h-12'
-                + "".join(f"M{at(right + 12)} {at(y)}h-12" for y in ys[1:-1])
+                f'<path class="edge link" d="M{at(right)} {at(ys[0])}h{out}V{at(ys[-1])}h-{out}'
+                + "".join(f"M{at(right + out)} {at(y)}h-{out}" for y in ys[1:-1])
                 + '"/>'
             )
     boxes.append(_box(2, middle - 17, 120, 34, target, "target", 14, "target"))
@@ -237,8 +270,26 @@ def draw_graph(target: str, nodes: Sequence[tuple[str, str, float]], found: Grap
         '<path class="tip" d="M0 0L8 4L0 8z"/></marker>'
     )
     label = f"The model as a graph: {target} and {len(nodes)} attributes that depend on it"
-    out = svg(440, height, label, f"<defs>{tip}</defs>" + "".join(edges) + "".join(boxes), "graph")
-    return Chart(out.replace('role="img"', 'role="group"', 1))
+    columns = max((min(len(table[0]), 1 + CLASSES_BESIDE) for table, _ in tables.values()), default=0)
+    full = left + wide + (70 if arcs else 18) + FIRST + EACH * (columns - 2) + 8 if columns else 440
+    drawn = svg(full, height, label, f"<defs>{tip}</defs>" + "".join(edges) + "".join(boxes), "graph")
+    return Chart(drawn.replace('role="img"', 'role="group"', 1))
+
+
+LINE, FIRST, EACH = 15.0, 140.0, 96.0
+"""Of a table beside a node: the height of a line, the width of its first column and of each other."""
+
+
+def _table_beside(x: float, y: float, tables: tuple[Rows, Rows]) -> str:
+    """A small table whose numbers say more to a pointer that rests on them."""
+    words, numbers = [], []
+    for j, (row, more) in enumerate(list(zip(*tables, strict=True))[: 1 + LEVELS_BESIDE]):
+        below = y + 11 + LINE * j
+        words.append(text(x, below, row[0], most=18))
+        for k in range(1, min(len(row), 1 + CLASSES_BESIDE)):
+            hover = f"<title> {escape_text(str(more[k]), 40)}</title></text>" if more[k] != row[k] else "</text>"
+            numbers.append(text(x + FIRST + EACH * (k - 1), below, row[k], most=16).replace("</text>", hover))
+    return f'<g class="beside">{"".join(words)}</g><g class="beside numbers">{"".join(numbers)}</g>'
 
 
 def _box(x: float, y: float, wide: float, high: float, name: str, card: str, most: int, kind: str = "") -> str:

@@ -40,7 +40,7 @@ from likely.present.page.trusting import (
 from likely.present.report import look as tables
 from likely.present.report.card import judgement_tables
 from likely.present.report.look import size
-from likely.present.report.model import BOTH, exhibit_table, grid_bits, learner_settings, term_tables
+from likely.present.report.model import BOTH, exhibit_table, graph_tables, grid_bits, learner_settings, term_tables
 
 if TYPE_CHECKING:
     from likely.evaluate.compare import Comparison
@@ -278,7 +278,12 @@ KEPT = (
 )
 LINKED = (
     "Attributes are independent given the class, except where linked. The thicker the line, the more the attribute "
-    "reveals alone. Choose a box to see its table."
+    "reveals alone. Beside it stand P(level | class) or means and deviations; point at a number for its fraction. "
+    "Choose a box to see its evidence."
+)
+ADDED = (
+    "What attributes say is added up; those that are linked also say something together (the strongest links are "
+    "drawn). The thicker the line, the more the attribute reveals alone. Choose a box to see its evidence."
 )
 
 
@@ -421,9 +426,15 @@ def present_network(
     found, drawn = graph(model), tuple[Part, ...]()
     if found is not None and keys:
         nodes = [(name, key, bits.get(name, 0.0)) for name, key in keys.items() if name in found.names][:MOST_NODES]
-        chart, more = draw_graph(clean(target, 60), nodes, found), len(found.names) - len(nodes)
+        tables = graph_tables(model, [name for name, _, _ in nodes])
+        chart, more = draw_graph(clean(target, 60), nodes, found, tables), len(found.names) - len(nodes)
         box, beside = Document("", (chart,), style="graph-box"), Document("", (classes,), "target", style="template")
-        drawn = (LINKED, box, beside, *notes_of([f"{more} more attributes are not drawn."] if more else []))
+        drawn = (
+            LINKED if model.generative else ADDED,
+            box,
+            beside,
+            *notes_of([f"{more} more attributes are not drawn."] if more else []),
+        )
     apart = {e.title for text in model.texts for e in text.exhibits(model.classes)}
     exhibits = [exhibit_table(e).first(MOST_LINES) for e in model.exhibits()[:MOST_EXHIBITS] if e.title not in apart]
     parts = (*drawn, *(replace(table, style="wide") for table in exhibits))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -305,6 +305,33 @@ def present_attribute(model: Model, name: str, fractions: bool = False, everythi
     told = f"The model takes {clean(name, 30)} together with {others}; this is {clean(name, 30)} by itself."
     tables = tuple(exhibit_table(e) for e in block.exhibits(model.classes))
     return replace(page, parts=(*page.tables, *tables, *page.remarks, told))
+
+
+TableRows = tuple[tuple[str, ...], ...]
+"""The header, then the rows."""
+
+
+def graph_tables(model: Model, names: Iterable[str], fractions: bool = False) -> dict[str, tuple[TableRows, TableRows]]:
+    """What stands beside the nodes of a graph: P(level | class), or means and deviations; and the same in fractions.
+
+    With `fractions` the other way round: these stand there, and decimals behind them. None of a model that does not
+    believe such tables, but adds up what it learned of the class.
+    """
+    out: dict[str, tuple[TableRows, TableRows]] = {}
+    if not model.generative:
+        return out
+    for name in names:
+        if not isinstance(model.summary.columns[name], (Counts, Numbers)):
+            continue
+        decimals = exact = _attribute(model, name, False).tables[0]
+        if decimals.header[0] in ("level", "bin"):
+            exact = _attribute(model, name, True).tables[0]
+        kept = [
+            k for k, title in enumerate(decimals.header) if not k or title.startswith("P(") or title in ("mean", "sd")
+        ]
+        both = [(t.header, *t.rows) for t in (decimals.keep(kept), exact.keep(kept))]
+        out[name] = (both[1], both[0]) if fractions else (both[0], both[1])
+    return out
 
 
 def _attribute(model: Model, name: str, fractions: bool) -> Document:
