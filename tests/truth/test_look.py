@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from cli.conftest import Ran
 from truth import oracle
-from truth.answers import Judged, held_out_answers, leave_one_out
+from truth.answers import Judged, between, evidence_means, held_out_answers, leave_one_out
 from truth.oracle import Answer
 from truth.printed import Printed, Table, read_printed
 from truth.sentences import Check, check_sentences, close, groups, number, percent
@@ -35,6 +35,7 @@ class Seen:
     printed: Printed
     judged: Judged
     leave_one_out: bool
+    model: likely.Model
 
     @property
     def answers(self) -> list[Answer]:
@@ -436,6 +437,10 @@ def _information(seen: Seen, table: Table) -> None:
     if "bits" in table.header:
         bits = [number(row[1]) for row in table.rows]
         assert bits == sorted(bits, reverse=True)
+        moves = evidence_means(seen.model, seen.case)
+        assert {row[0] for row in table.rows} == {*moves}
+        for name, shown, *_ in table.rows:
+            assert between(shown, moves[name]), (name, shown, moves[name])
     for line in table.rows:
         cells = dict(zip(table.header, line, strict=False))
         known = [(row, w) for row, w in rows if row[cells["attribute"]] is not None]
@@ -524,7 +529,9 @@ def test_leave_one_out(name: str, run: Callable[..., Ran], tmp_path: Path) -> No
     path = case.write(tmp_path)
     weight = ("--weight", case.weight) if case.weight else ()
     out = run("look", path.name, case.target, "--learner", "NaiveBayes", "--leave-one-out", "--all", *weight).done().out
-    _check(Seen(case, read_printed(out), leave_one_out(case, path, likely.NaiveBayes()), True))
+    learner = likely.NaiveBayes()
+    model = likely.fit(path, case.target, learner, weight=case.weight)
+    _check(Seen(case, read_printed(out), leave_one_out(case, path, learner), True, model))
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if len(case.judged) >= 30])
@@ -536,5 +543,5 @@ def test_default(name: str, run: Callable[..., Ran], tmp_path: Path) -> None:
     out = run("look", path.name, case.target, "--all", *weight).done().out
     model = likely.look(path, case.target, weight=case.weight).model
     judged = None if model is None else held_out_answers(model)
-    assert judged is not None
-    _check(Seen(case, read_printed(out), judged, False))
+    assert model is not None and judged is not None
+    _check(Seen(case, read_printed(out), judged, False, model))
