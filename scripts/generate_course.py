@@ -8,7 +8,13 @@ A chapter (docs/course/3-….md) is the one source. What stands between these ma
     <!-- printed -->                                                       what the ```python block above prints
     … each up to <!-- end -->
 
-An exercise is a paragraph that begins with **Exercise 3.1.** and has <!-- hint: … --> on the line after it.
+An exercise is a paragraph that begins with **Exercise 3.1.**. On the lines after it stand
+
+    <!-- hint: … -->
+    <!-- answer: 3/5 -->                                  a fraction, a decimal of ten digits or more, or a whole number
+    <!-- mistake 3/14: That is the share of all days. --> what a usual mistake gives, and what to say
+
+tests/course works every answer and mistake out again, from the example tables or by hand.
 """
 
 from __future__ import annotations
@@ -34,7 +40,8 @@ MARK = re.compile(
 PYTHON = re.compile(r"^```python\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE)
 STEP = re.compile(f"{PYTHON.pattern}|{MARK.pattern}", re.DOTALL | re.MULTILINE)
 EXERCISE = re.compile(
-    r"(?P<text>^\*\*Exercise (?P<name>\d\.\d)\.\*\* .+?)\n<!-- hint: .+? -->$", re.DOTALL | re.MULTILINE
+    r"(?P<text>^\*\*Exercise (?P<name>\d+\.\d)\.\*\* .+?)(?:\n<!-- (?:hint|answer|mistake).+? -->$)+",
+    re.DOTALL | re.MULTILINE,
 )
 WIDEST = 100
 SETUP = "%load_ext likely.cli.course\nfrom likely.classroom.course import check"
@@ -46,9 +53,9 @@ SETUP = "%load_ext likely.cli.course\nfrom likely.classroom.course import check"
 def course_files(folder: Path) -> dict[Path, str]:
     """Every chapter, picture and notebook as it should be."""
     made: dict[Path, str] = {}
-    for path in sorted(folder.glob("[1-9]-*.md")):
+    for path in sorted(folder.glob("[1-9]*-*.md")):
         with tempfile.TemporaryDirectory() as place:
-            text, pictures = worked(path.read_text(encoding="utf-8"), path.stem[0], Path(place))
+            text, pictures = worked(path.read_text(encoding="utf-8"), path.stem.partition("-")[0], Path(place))
         made[path] = text
         made.update({folder / name: svg for name, svg in pictures.items()})
         made[path.with_suffix(".ipynb")] = notebook(text)
@@ -148,7 +155,7 @@ def _prose(text: str) -> Iterator[dict[str, Any]]:
 
 def _words(text: str) -> Iterator[dict[str, Any]]:
     if text.strip():
-        yield _cell("markdown", re.sub(r"\]\((\d-[\w-]+)\.md\)", r"](\1.ipynb)", text.strip()))
+        yield _cell("markdown", re.sub(r"\]\((\d+-[\w-]+)\.md\)", r"](\1.ipynb)", text.strip()))
 
 
 def _cell(kind: str, source: str) -> dict[str, Any]:

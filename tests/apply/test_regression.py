@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -81,3 +82,44 @@ def test_the_command(examples: Path) -> None:
     assert found["target"] == "petal_width" and 0.9 < found["r2"] < 0.954 and found["residual"] is None
     wrong = run("regress", str(examples / "iris.csv"), "species")
     assert wrong.code == 2 and "species" in wrong.err and "Traceback" not in wrong.err
+
+
+def test_errors_and_predictions_on_paper(tmp_path: Path) -> None:
+    """Squared error and likelihood on training and held-out rows, and a prediction, against exact fractions."""
+    x, y = [0, 1, 2, 3, 4, 5], [1, 3.5, 4, 8, 9.5, 10]
+    xs, ys = [Fraction(v) for v in x], [Fraction(v) for v in y]
+    n, sx, sy = 6, sum(xs), sum(ys)
+    slope = (n * sum(a * b for a, b in zip(xs, ys, strict=True)) - sx * sy) / (n * sum(a * a for a in xs) - sx * sx)
+    constant = (sy - slope * sx) / n
+    squared = sum((b - constant - slope * a) ** 2 for a, b in zip(xs, ys, strict=True))
+    (tmp_path / "line.csv").write_text("x,y\n" + "".join(f"{a},{b}\n" for a, b in zip(x, y, strict=True)))
+    (tmp_path / "new.csv").write_text("y,x\n13,6\n,7\n15,8\n")
+    asked = ["regress", tmp_path / "line.csv", "y", "x=-2", "--held-out", tmp_path / "new.csv"]
+    found = json.loads(run(*asked, "--json").done().out)
+    noise = float(squared / 6)
+    assert found["prediction"] == pytest.approx(float(constant - 2 * slope), rel=1e-12)
+    assert found["errors"]["squared"] == pytest.approx(float(squared), rel=1e-12) and found["errors"]["rows"] == 6
+    assert found["errors"]["log_likelihood"] == pytest.approx(-3 * (math.log(2 * math.pi * noise) + 1), rel=1e-12)
+    new = (13 - constant - 6 * slope) ** 2 + (15 - constant - 8 * slope) ** 2
+    assert found["held_out"]["squared"] == pytest.approx(float(new), rel=1e-12) and found["held_out"]["rows"] == 2
+    expected = -math.log(2 * math.pi * noise) - float(new) / (2 * noise)
+    assert found["held_out"]["log_likelihood"] == pytest.approx(expected, rel=1e-12)
+    out = run(*asked).done().out
+    assert "Prediction: y = 1.21429 + 1.91429·−2 = −2.61429" in out
+    assert "squared error 3.37143 over 6 rows, 0.561905 a row; log-likelihood -6.78436" in out
+    assert "On held-out rows: squared error" in out
+    run("regress", tmp_path / "line.csv", "y", "x=far").refused("'x' is a number, and 'far' is none")
+    run("regress", tmp_path / "line.csv", "y", "z=1").refused("'z'")
+
+
+def test_errors_by_weight_levels_and_a_perfect_line() -> None:
+    rows = {"c": ["u", "v", "u", "v"], "y": [1.0, 5.0, 3.0, 9.0], "w": [1.0, 1.0, 3.0, 1.0]}
+    found = likely.regress(rows, "y", weight="w")
+    # u: mean (1 + 9) / 4 = 5/2, off by 9/4 + 3/4; v: mean 7, off by 4 + 4.
+    assert found.squared_error == pytest.approx(11) and found.errors.rows == 6
+    assert found.judge(rows).squared == pytest.approx(11) and found.judge(rows).rows == 6
+    assert found.working({"c": "v"}).endswith(" = 7") and found.working({"c": None}).count("=") == 1
+    perfect = likely.regress({"x": [0.1, 0.2, 0.3], "y": [0.3, 0.5, 0.7]}, "y", types={"x": "number"})
+    assert perfect.squared_error == 0 and perfect.errors.log_likelihood == math.inf
+    with pytest.raises(LikelyError, match="nothing is judged"):
+        perfect.judge({"x": [1.0], "y": [None]})

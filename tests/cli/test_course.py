@@ -21,7 +21,7 @@ def no_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_the_list(run) -> None:
     out = run("course").done().out
-    assert "  3  Naive Bayes by counting (3 exercises)" in out and out.count(" exercises)") == 8
+    assert "  3  Naive Bayes by counting (5 exercises)" in out and out.count(" exercises)") == 15
 
 
 def test_without_a_browser_it_says_where_the_page_is(run, no_browser: list[str], monkeypatch) -> None:
@@ -47,17 +47,18 @@ def test_answers(run) -> None:
 
 
 def test_what_cannot_be(run, tmp_path: Path) -> None:
-    run("course", 9).refused("no chapter 9")
+    run("course", 16).refused("no chapter 16")
     run("course", 1, "--answer", "1.1").refused("equals sign")
     run("course", 1, "--answer", "1.7=1").refused("no exercise '1.7'")
     run("course", 1, "--answer", "1.1=").refused("finite number")
     run("course", 3, "--answer", "1.1=0.6").refused("chapter 1")
+    run("course", 1, "--answer", "12.1=0.6").refused("chapter 12")
     (tmp_path / "cache").write_text("a file is in the way")
     run("course", 1).refused("--out")
 
 
 def test_a_folder_to_work_in(run, tmp_path: Path) -> None:
-    assert "8 chapters" in run("course", "-o", "here").done().out
+    assert "15 chapters" in run("course", "-o", "here").done().out
     assert (tmp_path / "here" / "3-counting.ipynb").exists()
     assert (
         "0.6"

@@ -23,7 +23,11 @@ def test_by_hand(model, run) -> None:
     assert told.startswith("play is no (79.5 %); yes: 20.5 %.")
     assert "9/14 × 2/9 × 3/9 × 3/9 × 3/9 = 1/189 = 0.005291" in told
     assert "outlook=overcast instead of sunny" in told
-    assert "speaks for no: 2.7 times as likely" in told
+    # The working alone: no ledger, and nothing after it; with --all it comes after the evidence.
+    alone = run("explain", model, *row, "--working").done().out
+    assert "speaks for" not in alone and alone.rstrip().endswith("P(no) = 0.7954, P(yes) = 0.2046: no")
+    told = run("explain", model, *row, "--working", "--all").done().out
+    assert told.index("speaks for no: 2.7 times as likely") < told.index("= 1/189 = 0.005291")
     assert run("explain", model, *row, encoding="ascii").done().out.isascii()
     found = json.loads(run("explain", model, *row, "--json", "--unit", "decibans", "--class", "yes").done().out)
     assert found["class"] == "yes" and found["against"] == "no" and found["unit"] == "decibans"
@@ -94,7 +98,7 @@ def test_names_and_levels_are_data(run, write) -> None:
 
 def test_a_model_that_is_no_sum(run, examples) -> None:
     run("fit", examples / "iris.csv", "species", "--learner", "FullBayes", "-o", "f.likely").done()
-    told = run("explain", "f.likely", "--row", 71, examples / "iris.csv", "--working").done().out
+    told = run("explain", "f.likely", "--row", 71, examples / "iris.csv", "--working", "--all").done().out
     assert "the mean over all orders" in told and "not a sum over attributes" in told and "determinant |S|" in told
     run("fit", examples / "iris.csv", "--learner", "Density", "-o", "d.likely").done()
     run("explain", "d.likely", "--row", 71, examples / "iris.csv").refused("density")
@@ -134,6 +138,7 @@ def test_why_a_row_has_no_answer(run, write, examples, tmp_path) -> None:
     told = run("explain", "p.likely", *(f"{k}={v}" for k, v in lost[0].items()), "--working").done().out
     assert told.startswith("c: don't know, because no class wins all its duels (votes: A 1, B 1, C 1).")
     assert "Votes: A 1, B 1, C 1." in told and "impossible" not in told and "by the prior" not in told
+    told = run("explain", "p.likely", *(f"{k}={v}" for k, v in lost[0].items())).done().out
     assert "each pair of classes is a duel" in told and "cut off" not in told
 
 

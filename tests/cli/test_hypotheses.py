@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 
 import pytest
 
@@ -102,3 +103,34 @@ def test_bad_options_are_refused(run, examples, write) -> None:
     run("hypotheses", cancer, "--try-prior", "cancer=1.5").refused("above 1")
     run("hypotheses", cancer, "--draws", "5").refused("[predicts]")
     run("hypotheses", examples / "viagra_lottery.toml", "viagra=1", "viagra=0").refused("twice")
+
+
+def test_the_best_action_in_every_case_and_its_cost(run, write, examples) -> None:
+    """Two results of a test, three hypotheses: all posteriors, and Σ over cases of the least expected cost."""
+    write(
+        "page.toml",
+        '[prior]\na = "1/2"\nb = "1/3"\nc = "1/6"\n[attributes]\nt = {a = "1/10", b = "1/2", c = "9/10"}\n',
+    )
+    costs = [f"{h}:{act}={c}" for act, each in {"go": (0, 3, 12), "stay": (2, 1, 0)}.items()
+             for h, c in zip("abc", each, strict=True)]  # fmt: skip
+    asked = ["hypotheses", "page.toml", *(word for cost in costs for word in ("--loss", cost))]
+    found = json.loads(run(*asked, "--json").done().out)
+    prior, ones = [Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)], [Fraction(1, 10), Fraction(1, 2), Fraction(9, 10)]
+    go, stay = (0, 3, 12), (2, 1, 0)
+    cost, actions = Fraction(0), []
+    for t in (0, 1):
+        joint = [p * (q if t else 1 - q) for p, q in zip(prior, ones, strict=True)]
+        each = {"go": sum(p * c for p, c in zip(joint, go, strict=True))}
+        each["stay"] = sum(p * c for p, c in zip(joint, stay, strict=True))
+        actions.append(min(each, key=each.__getitem__))
+        cost += each[actions[-1]]
+        exact = [Fraction(v["exact"]) for v in found["cases"][t]["posterior"].values()]
+        assert exact == [p / sum(joint) for p in joint]
+    assert found["policy"]["actions"] == actions == ["go", "stay"]
+    assert Fraction(found["policy"]["cost"]["exact"]) == cost == Fraction(29, 30)
+    assert (found["policy"]["blind_action"], found["policy"]["blind_cost"]["exact"]) == ("stay", "4/3")
+    out = run(*asked).done().out
+    assert "P(a | x)  P(b | x)  P(c | x)  action" in out and "cost = 29/30 ≈ 0.9667 on average" in out
+    assert "always stay, which costs 4/3 ≈ 1.333: what is seen is worth 11/30 ≈ 0.3667." in out
+    assert run(*asked, "t=1").done().out.count("Least expected loss: stay") == 1
+    run("hypotheses", "page.toml", "--loss", "d:go=1").refused("not a hypothesis")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
@@ -52,3 +53,18 @@ def test_a_normal_density_is_worked_out(run, tmp_path) -> None:
     assert record["probability"] == 0.5 and record["between"] == [None, 0.0]
     run("normal", "0", "0").refused("above zero")
     run("normal", "0", "1", "--between", "2,1").refused("lower value")
+
+
+def test_the_density_at_a_point_and_the_area_around_it(run) -> None:
+    """f(66) = 0.0340 where the mean is 73 and sd 6.2, and width · f is near the exact area."""
+    out = run("normal", "73", "6.2", "--at", "66").done().out
+    assert "f(66) = exp(-(66 - 73)² / (2 · 6.2²)) / (6.2 · √(2π)) = 0.03402" in out
+    record = json.loads(run("normal", "73", "6.2", "--at", "66", "--width", "2", "--json").done().out)
+    height = math.exp(-((7 / 6.2) ** 2) / 2) / (6.2 * math.sqrt(2 * math.pi))
+    area = (math.erf(-6 / 6.2 / math.sqrt(2)) - math.erf(-8 / 6.2 / math.sqrt(2))) / 2
+    assert record["density"] == pytest.approx(height, rel=1e-12) and record["between"] == [65, 67]
+    assert record["width_times_density"] == pytest.approx(2 * height, rel=1e-12)
+    assert record["probability"] == pytest.approx(area, rel=1e-12)
+    run("normal", "0", "1", "--width", "2").refused("--at")
+    run("normal", "0", "1", "--at", "0", "--between", "0,1").refused("one of them")
+    run("normal", "0", "1", "--at", "0", "--width", "0").refused("above zero")

@@ -78,3 +78,36 @@ def test_held_out_rows_and_an_empty_table(density: Path, tmp_path: Path) -> None
     assert (tmp_path / "none.csv").read_text(encoding="utf-8") == "log_density\n"
     bad = run(empty, "--model", tmp_path / "nothing.likely")
     assert bad.code == 2 and "Traceback" not in bad.err
+
+
+def test_rows_are_weighed(examples: Path, tmp_path: Path) -> None:
+    """196 cars in 16 lines: a line counts as often as its weight says, and one of weight 0 not at all."""
+    counts = examples / "mpg_counts.csv"
+    likely.fit(counts, weight="rows", learner=likely.Density(pseudo_count=0)).save(tmp_path / "m.likely")
+    found = json.loads(run(counts, "--model", tmp_path / "m.likely", "--weight", "rows", "--json").done().out)
+    assert (found["rows"], found["weight"]) == (16, 196) and found["log_density"] == pytest.approx(-466.19, abs=5e-3)
+    with open(counts, encoding="utf-8") as file:
+        cells = [int(row["rows"]) for row in csv.DictReader(file)]
+    exact = sum(n * math.log(n / 196) for n in cells)  # the table of counts is the model
+    assert found["log_density"] == pytest.approx(exact, rel=1e-12) and found["mean"] == pytest.approx(exact / 196)
+    plain = json.loads(run(counts, "--model", tmp_path / "m.likely", "--json").done().out)
+    assert plain["log_density"] == pytest.approx(sum(math.log(n / 196) for n in cells), rel=1e-12)
+    odd = tmp_path / "odd.csv"
+    odd.write_text("mpg,modelyear,maker,rows\nbad,70to74,america,2\nsuperb,70to74,america,0\n")
+    more = ["--model", tmp_path / "m.likely", "--weight", "rows"]
+    found = json.loads(run(odd, *more, "--json").done().out)
+    assert found["log_density"] == pytest.approx(2 * math.log(54 / 196)) and found["weight"] == 2
+    assert "16 rows that weigh 196" in run(counts, *more, "-o", tmp_path / "d.csv", "--keep").done().out
+    assert "no column 'row'" in run(counts, "--model", tmp_path / "m.likely", "--weight", "row").err
+
+
+def test_the_default_answers_by_its_model_of_rows(examples: Path, tmp_path: Path) -> None:
+    """Its heaviest member that models rows says how probable rows are, and draws them; that is said in one line."""
+    model = likely.fit(examples / "iris.csv", "species")
+    heaviest = max(range(len(model.members)), key=lambda k: model.weights[k] if model.members[k].generative else -1)
+    member = model.members[heaviest]
+    assert model.log_density(examples / "iris.csv").tolist() == member.log_density(examples / "iris.csv").tolist()
+    assert model.sample(5, seed=3) == member.sample(5, seed=3)
+    model.save(tmp_path / "m.likely")
+    out = run(examples / "iris.csv", "--model", tmp_path / "m.likely").done().out
+    assert out.count("Auto is not a generative model: these are from FullBayes(shrinkage='auto')") == 1

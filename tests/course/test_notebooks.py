@@ -32,7 +32,7 @@ def test_a_notebook_is_valid_and_without_outputs(path: Path) -> None:
 
 
 def test_there_is_a_notebook_for_every_chapter() -> None:
-    assert [p.stem for p in NOTEBOOKS] == [p.stem for p in sorted(COURSE.glob("[1-9]-*.md"))]
+    assert [p.stem for p in NOTEBOOKS] == [p.stem for p in sorted(COURSE.glob("[1-9]*-*.md"))]
 
 
 @pytest.mark.parametrize(

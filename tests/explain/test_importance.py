@@ -49,6 +49,14 @@ def test_it_is_the_mean_of_the_lines_over_rows(name: str, classes: int) -> None:
     assert max(found, key=found.__getitem__) != "sky" or classes == 3
 
 
+def test_strong_evidence_counts_as_it_is() -> None:
+    """An identifier in blocks moves odds by thousands of bits; no cap hides that."""
+    table = {"id": [k / 2 + 300 * (k % 2) for k in range(120)], "t": ["ab"[k % 2] for k in range(120)]}
+    model = likely.fit(table, "t", likely.NaiveBayes())
+    found = likely.evaluate.attributes.information.find_importances(model)  # type: ignore[attr-defined]
+    assert found["id"] == pytest.approx(mean_evidence(model, table)["id"]) and found["id"] > 60 * math.log(2)
+
+
 def test_it_is_kept_in_the_file(tmp_path: Path) -> None:
     model = likely.fit(board(150), "t")
     model.save(tmp_path / "m.likely")

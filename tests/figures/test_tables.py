@@ -121,5 +121,5 @@ def test_the_plane_of_a_pair_and_of_levels(examples: Path) -> None:
     weather = likely.fit(examples / "weather.csv", "play", likely.LeastSquares()).plane_between("yes", "no")
     assert "[outlook=overcast]" in weather.equation() and weather.equation().endswith(" = 0")
     naive = likely.fit(examples / "weather.csv", "play", likely.NaiveBayes())
-    with pytest.raises(likely.LikelyError, match=r"draws no hyperplane.*LeastSquares, Logistic"):
+    with pytest.raises(likely.LikelyError, match=r"draws no hyperplane.*LeastSquares, LinearDiscriminant and Logistic"):
         naive.plane_between("yes", "no")

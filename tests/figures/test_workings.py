@@ -189,13 +189,13 @@ def test_the_normal_equations_of_a_line() -> None:
     x, y = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0], [1.0, 3.5, 4.0, 8.0, 9.5, 10.0]
     found = likely.regress({"x": x, "y": y}, "y", types={"x": "number"})
     (table,) = found.equations
-    assert table.header == ("", "1", "x", "= y")
+    assert table.header == ("column", "1", "x", "= y")
     assert table.rows == (("1", 6.0, 15.0, 36.0), ("x", 15.0, 55.0, 123.5))  # n, Σx, Σy; Σx, Σx², Σxy
     weights = np.linalg.solve([[6, 15], [15, 55]], [36, 123.5])
     assert [found.constant, found.weights[0].weight] == pytest.approx(weights.tolist(), rel=1e-12)
     holed = likely.regress({"x": [*x, None], "z": ["u", "v"] * 3 + ["u"], "y": [*y, 4.0]}, "y", types={"x": "number"})
     (table,) = holed.equations
-    assert table.header == ("", "1", "x", "x missing", "z=u", "z=v", "= y")
+    assert table.header == ("column", "1", "x", "x missing", "z=u", "z=v", "= y")
     left, right = np.array([r[1:6] for r in table.rows]), np.array([r[6] for r in table.rows])
     own = {(w.attribute, w.level): w.weight for w in holed.weights}
     # The weight of (missing) stands in the place of weight times number.
@@ -308,6 +308,7 @@ def test_evidence_adds_up(name: str, iris: dict[str, Any]) -> None:
     model = likely.fit(iris, "class", getattr(likely, name)())
     working = model.working(POINT)
     scores = np.array([float(v) for v in working.products.values()])
+    scores = np.array([0.0, *scores]) if name == "Logistic" else scores  # of two classes it is the log-odds
     shares = np.exp(scores) / np.exp(scores).sum()
     assert shares.tolist() == pytest.approx(model.posterior(POINT).matrix[0].tolist(), rel=1e-9)
 

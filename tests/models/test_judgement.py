@@ -37,6 +37,19 @@ def test_a_judgement_says_what_a_look_says(model: likely.Model) -> None:
     assert record.model is not None and record.model.judgement == found
 
 
+@pytest.mark.parametrize("copies", [1, 3])
+def test_it_says_how_many_rows_were_learned_from(copies: int) -> None:
+    rows = [{"x": k * 37 % 1009 / 10, "g": "pq"[k % 3 > 0], "y": "ab"[k * 37 % 1009 > 600]} for k in range(3000)]
+    table = [*rows, *(rows[: len(rows) // 2] * (copies - 1))]
+    model = likely.fit(table, "y")
+    found, held_out = model.judgement, model.held_out_answers
+    assert found is not None and held_out is not None and found.rows == held_out.weight.sum()
+    if found.parts == 1:
+        assert found.rows + found.learned == len(table)
+    else:
+        assert found.learned == round(len(table) - found.rows / found.parts)
+
+
 def test_a_file_keeps_it(model: likely.Model, tmp_path: Path) -> None:
     model.save(tmp_path / "m.likely")
     again = likely.load(tmp_path / "m.likely")

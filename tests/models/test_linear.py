@@ -293,7 +293,7 @@ def test_convergence_is_reported() -> None:
     rows = table(4)
     model = likely.fit(rows, "y", likely.Logistic(), types=TYPES)
     assert model.notes == () and model.facts["gradient"] < 1e-5 and model.facts["sweeps"] > 2
-    assert model.exhibits()[-1].header == ("what", "value")
+    assert ("what", "value") in [e.header for e in model.exhibits()]
     early = likely.fit(rows, "y", likely.Logistic(max_sweeps=2), types=TYPES)
     assert any("stopped after 2 sweeps" in n for n in early.notes)
     # Where cells are missing the answer is nearer to the truth than what the search goes by: see the tests of unknown.
@@ -434,3 +434,58 @@ def test_an_unknown_level_is_near_the_average_over_levels() -> None:
     most_frequent = np.asarray(each[2])
     assert np.abs(found - truth).max() < 0.1  # an offset cannot make the slope of x flatter
     assert np.abs(found - truth).mean() < np.abs(most_frequent - truth).mean()
+
+
+def test_logistic_on_paper() -> None:
+    """Two classes: the log-odds w0 + w1·x as books write them; more: a line for each, and planes pair by pair."""
+    rows = {"h": [1.0, 2, 3, 4, 5, 6, 7, 8], "pass": [*"nnnynyyy"]}
+    model = likely.fit(rows, "pass", likely.Logistic(ridge=0.0), types={"h": "number"})
+    working = model.working({"h": 4.0})
+    constant, weight = (step.values["y / n"] for step in working.steps)
+    chance = model.posterior({"h": 4.0}).prob("y")
+    assert constant + weight == pytest.approx(np.log(chance / (1 - chance)), rel=1e-9)
+    plane = model.plane_between("y", "n")
+    assert (constant, weight / 4) == pytest.approx((plane.constant, plane.weights[0][2]), rel=1e-9)
+    told = str(working)
+    assert "log-odds(pair) = constant + weight × h" in told and "P(y | x) = 1 / (1 + exp(−(" in told
+    assert "× 4 = " in told.splitlines()[1]
+    # What is unknown is averaged over, which is no line.
+    assert "log-odds(pair)" not in str(model.working({}))
+
+
+def test_hyperplanes_pair_by_pair(examples: Path) -> None:
+    row = {"sepal_length": 5.9, "sepal_width": 3.2, "petal_length": 4.8, "petal_width": 1.8}
+    for learner in (likely.Logistic(), likely.LinearDiscriminant(), likely.LeastSquares(mode="pairwise")):
+        model = likely.fit(examples / "iris.csv", "species", learner)
+        (planes,) = (e for e in model.exhibits() if e.title == "Hyperplanes, pair by pair")
+        pairs = [row[:2] for row in planes.rows if row[0] != "…"]
+        assert pairs == [(a, b) for k, a in enumerate(model.classes) for b in model.classes[k + 1 :]]
+        equation = " ".join(str(line) for first, _, line in planes.rows[:2] if first in (model.classes[0], "…"))
+        assert model.plane_between(*model.classes[:2]).equation().startswith(equation[:60])
+    model = likely.fit(examples / "iris.csv", "species", likely.Logistic())
+    working, sums = model.working(row), np.empty(3)
+    for k, name in enumerate(model.classes):
+        sums[k] = sum(float(step.values[name]) for step in working.steps)
+    np.testing.assert_allclose(np.exp(sums) / np.exp(sums).sum(), model.posterior(row).matrix[0], rtol=1e-9)
+    assert not likely.fit(examples / "iris.csv", "species", likely.Logistic(numbers="squares")).planes()
+
+
+def test_duels_are_listed_and_rounding_is_no_weight() -> None:
+    """A weight that is 0 is printed as 0; where no class wins all its duels, the working says so."""
+    xs = [0.0, 1, 0, 4, 5, 4, 0, 1, 0]
+    ys = [0.0, 0, 1, 0, 0, 1, 4, 4, 5]
+    model = likely.fit({"x": xs, "y": ys, "c": [*"AAABBBCCC"]}, "c", likely.LeastSquares(mode="pairwise"),
+                       types={"x": "number", "y": "number"})  # fmt: skip
+    told = str(model.working({"x": 0.0, "y": 0.0}))
+    assert "Duels: A beats B, A beats C, " in told and "Votes: A 2" in told
+    places = {"A": [(6, 2), (4, 4), (3, 8), (6, 4)], "B": [(2, 6), (1, 8), (4, 2), (3, 6)], "C": [(8, 6), (1, 2)]}
+    cycle = {"x": [x for p in places.values() for x, _ in p], "y": [y for p in places.values() for _, y in p]}
+    cycle["c"] = [c for c, p in places.items() for _ in p]
+    model = likely.fit(cycle, "c", likely.LeastSquares(mode="pairwise"), types={"x": "number", "y": "number"})
+    lost = next(row for row in ({"x": x, "y": y} for x in range(-20, 21) for y in range(-20, 21))
+                if model.predict(row) is None)  # fmt: skip
+    told = str(model.working(lost))
+    assert "Votes: A 1, B 1, C 1.\nDon't know: no class wins all its duels." in told and told.count(" beats ") == 3
+    line = likely.regress({"x": [1.0, 2, 3, 4], "z": [1.0, -1, -1, 1], "y": [3.0, 5, 7, 9]}, "y",
+                          types={"x": "number", "z": "number"})  # fmt: skip
+    assert [w.weight for w in line.weights][1] == 0.0

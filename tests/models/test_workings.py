@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import math
 import re
+from fractions import Fraction as F
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from cli.conftest import run_here as run
 
 import likely
 
@@ -142,3 +145,79 @@ def test_a_mixture_is_a_sum_over_its_hypotheses() -> None:
     assert "sum to 0.75, by which the sums are divided" in text
     drawn: Any = likely.fit(table, "class", likely.Gibbs(members, weights=(0.25, 0.5, 0.25)))
     assert re.search(r"Drawn for this row: h[123] = NaiveBayes", str(drawn.working(row)))
+
+
+def test_full_bayes_on_paper(tmp_path: Path) -> None:
+    """Means, covariances, inverse, determinant and d² of a table of whole numbers are the fractions of the board."""
+    rows = {"x": [0, 2, 0, 2, 6, 8, 6, 8], "y": [0, 2, 2, 4, 0, 0, 2, 4], "c": ["A"] * 4 + ["B"] * 4}
+    model = likely.fit(rows, "c", likely.FullBayes(), types={"x": "number", "y": "number"})
+    told = str(model.working({"x": 4, "y": 3}))
+    assert "mean m: A (1, 2); B (7, 3/2)" in told and "x − m: A (3, 1); B (−3, 3/2)" in told
+    assert "covariance S: A [4/3 4/3; 4/3 8/3]; B [4/3 2/3; 2/3 11/3]" in told
+    assert "inverse S⁻¹: A [3/2 −3/4; −3/4 3/4]; B [33/40 −3/20; −3/20 3/10]" in told
+    assert "determinant |S|: A 16/9 = 1.778; B 40/9 = 4.444" in told
+    assert "A 39/4 = 9.75; B 189/20 = 9.45" in told
+    # Of one number that is known, its own part of the covariance counts.
+    part = str(model.working({"y": 3}))
+    assert "covariance S: A [8/3]; B [11/3]" in part and "inverse S⁻¹: A [3/8]; B [3/11]" in part
+    assert "d² = (x − m)ᵀ S⁻¹ (x − m): A 3/8 = 0.375; B 27/44 = 0.6136" in part
+    tables = {e.title: e.cells(True) for e in model.cell_tables()}
+    assert tables["Inverse of the covariance of B"] == (("x", "33/40", "-3/20"), ("y", "-3/20", "3/10"))
+    assert tables["Determinants of the covariances"] == (("A", "16/9"), ("B", "40/9"))
+    # What was shrunk is no fraction of the data, and is not told as one.
+    shrunk = likely.fit(rows, "c", likely.FullBayes(shrinkage=0.3), types={"x": "number", "y": "number"})
+    told = str(shrunk.working({"x": 4, "y": 3}))
+    assert "4/3" not in told.split("L(class)")[0] and "inverse S⁻¹: A [" in told
+    matrix = np.array([[4 / 3, 0.7 * 4 / 3], [0.7 * 4 / 3, 8 / 3]])
+    inverse = {e.title: e for e in shrunk.cell_tables()}["Inverse of the covariance of A"]
+    np.testing.assert_allclose([row[1:] for row in inverse.cells()], np.linalg.inv(matrix), rtol=1e-9)
+    pooled = likely.fit(rows, "c", likely.LinearDiscriminant(), types={"x": "number", "y": "number"})
+    assert "covariance S = [4/3 1; 1 19/6]" in str(pooled.working({"x": 4, "y": 3}))
+
+
+def test_all_cells_of_a_joint_table(tmp_path: Path) -> None:
+    """`show --all` prints the cells that the model goes by, those without rows too, and no margins that it does not."""
+    rows = {"a": list("000011"), "b": list("xxyzxy"), "k": list("112122")}
+    likely.fit(rows, "k", likely.FullBayes()).save(tmp_path / "m.likely")
+    out = run("show", tmp_path / "m.likely", "--all", "--fractions").done().out
+    assert "The cells: 5 of 6 have rows" in out
+    lines = [line.split() for line in out.splitlines()]
+    assert ["0", "x", "2", "0", "3/9", "1/9"] in lines and ["1", "z", "0", "0", "1/9", "1/9"] in lines
+    assert ["0", "y", "0", "1", "1/9", "2/9"] in lines and "(level|" not in out
+    found = json.loads(run("show", tmp_path / "m.likely", "--all", "--json").done().out)
+    assert found["given_parents"][0]["rows"][0][4] == pytest.approx(1 / 3)
+
+
+def test_a_pool_is_the_workings_of_its_members_times_their_weights() -> None:
+    """P(class)^(1 − Σw) · Π L(class)^w, the members worked out as they are by themselves."""
+    sky, wind = [*"ssssrrrr"], [*"nyynyyyn"]
+    rows = {"sky": sky, "wind": wind, "k": [*"ppqpqqqp"]}
+    members = (likely.NaiveBayes(), likely.FullBayes())
+    model = likely.fit(rows, "k", likely.Pool(members, weights=(0.5, 0.25)))
+    row = {"sky": "s", "wind": "y"}
+    found = model.working(row)
+    assert [name for name, _ in found.parts] == ["Member 1, naive Bayes", "Member 2, full Bayes"]
+    alone = [str(likely.fit(rows, "k", member).working(row)) for member in members]
+    assert [str(part) for _, part in found.parts] == alone
+    evidence = {}
+    for label in "pq":
+        inside = [(s, w) for s, w, k in zip(sky, wind, rows["k"], strict=True) if k == label]
+        one = F(sum(s == "s" for s, _ in inside) + 1, len(inside) + 2)
+        other = F(sum(w == "y" for _, w in inside) + 1, len(inside) + 2)
+        cell = F(sum(both == ("s", "y") for both in inside) + 1, len(inside) + 4)
+        evidence[label] = 0.5 * math.log(one * other) + 0.25 * math.log(cell)
+    for label in "pq":
+        assert found.products[label] == pytest.approx(math.log(0.5) + evidence[label], rel=1e-12)
+    assert model.posterior(row).prob("p") == pytest.approx(1 / (1 + math.exp(evidence["q"] - evidence["p"])), rel=1e-12)
+    told = str(found)
+    assert "g(class) = log P(class) + 0.5 × e1(class) + 0.25 × e2(class)" in told and "L(p) = 4/8 × 4/6 × " in told
+    assert found.to_dict()["members"][1]["working"]["lines"] == alone[1].splitlines()  # type: ignore[index]
+
+
+def test_the_default_shows_means_and_covariances_of_its_members(examples: Path) -> None:
+    model = likely.fit(examples / "iris.csv", "species")
+    whole = str(model.working({"sepal_length": 6.1, "sepal_width": 3.0, "petal_length": 4.8, "petal_width": 1.7}))
+    assert "inverse S⁻¹: Iris-setosa [" in whole and "petal_width: mean and sd: Iris-setosa (0.244, 0.1072)" in whole
+    assert "held to a lower bound for some class" in whole
+    # With unknown cells it is an average over what they may hold, and no weighted sum of members.
+    assert "Member" not in str(model.working({"sepal_length": 6.1}))

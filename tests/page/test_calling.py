@@ -122,6 +122,7 @@ def test_a_decision_is_one_sheet(watched: Watched, tmp_path: Path, penguins: Loo
     for told in (f"Answer: {best}", "together", percent(penguins.scores.accuracy), "penguins.csv", "species = Adelie",
                  percent(group.accuracy.value or 0.0), "page made"):  # fmt: skip
         assert told in sheet, told
+    assert "thin line" not in sheet, "there is none on paper"
     assert tab.pdf().count(b"/Type /Page\n") == 1
     tab.evaluate("dispatchEvent(new Event('afterprint'))")
     assert not tab.locator("#w-letter").is_visible() and tab.locator("#answer").is_visible()
@@ -147,6 +148,22 @@ def test_a_card_opens_the_page_at_its_row(watched: Watched, tmp_path: Path, peng
     tab.goto((tmp_path / link.partition("#")[0]).as_uri() + "#" + link.partition("#")[2])
     settled(tab)
     assert chances(tab) == said
+    watched.is_quiet()
+
+
+def test_letter_and_card_say_what_training_had_nothing_like(watched: Watched, tmp_path: Path, penguins: Look) -> None:
+    tab = opened(watched, tmp_path, penguins, "#.body_mass_g=50000&.island=Nowhere")
+    tab.evaluate("globalThis.print = () => {}")
+    shown = words(tab, "#w-novel")
+    assert "body_mass_g=50000 is beyond all values of training (2700 to 6300)." in shown
+    assert "island has a level that training did not have." in shown
+    tab.locator("#w-share summary").click()
+    with tab.expect_download() as given:
+        tab.locator("#w-card-svg").click()
+    drawn = " ".join(ElementTree.parse(given.value.path()).getroot().itertext()).replace("\xa0", " ")
+    tab.locator("#w-print").click()
+    for told in shown.split(". "):
+        assert told in words(tab, "#w-letter") and told in drawn
     watched.is_quiet()
 
 

@@ -25,7 +25,22 @@ from likely.present.effects import evidence
 from likely.present.report import look as tables
 
 STYLE = (Path(likely.__file__).parent / "present" / "charts" / "charts.css").read_text("utf-8")
-NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+MOVE = re.compile(r"[Mlhv]|-?(?:\d+\.?\d*|\.\d+)")
+
+
+def places_on(d: str) -> list[tuple[float, float]]:
+    """Where a path goes, move by move."""
+    out, kind, numbers = [(0.0, 0.0)], "", []
+    for word in MOVE.findall(d):
+        if word.isalpha():
+            kind = word
+            continue
+        numbers.append(float(word))
+        if kind in "hv" or len(numbers) == 2:
+            across, up = {"h": (numbers[0], 0.0), "v": (0.0, numbers[0])}.get(kind, (numbers[0], numbers[-1]))
+            out.append((out[-1][0] + across, out[-1][1] + up))
+            numbers = []
+    return out[1:]
 
 
 @given(st.text())
@@ -54,9 +69,8 @@ def test_contours_are_where_the_density_is() -> None:
     found, frame = plane(), ChartFrame(ChartAxis(0, 10, "x"), ChartAxis(0, 8, "y"))
     highest = density(found).max()
     for d in re.findall(r' d="([^"]+)"', _contours(found, frame)):
-        numbers = [float(n) for n in NUMBER.findall(d)]
         levels = []
-        for x, y in zip(numbers[::2], numbers[1::2], strict=True):
+        for x, y in places_on(d):
             at = (x - frame.left) / frame.width * 10, (frame.bottom - y) / frame.height * 8
             value = 0.0
             for share, mean, (a, b, c) in zip(found.shares, found.means, found.spreads, strict=True):
@@ -68,6 +82,18 @@ def test_contours_are_where_the_density_is() -> None:
 
 def test_a_chart_of_two_numbers_is_sound_xml() -> None:
     assert ElementTree.fromstring(landscape(plane())).tag.endswith("svg")
+
+
+def test_naive_ellipses_lie_along_the_axes() -> None:
+    """Two for each class, as wide and high as the full ones, which tilt."""
+    drawn = landscape(plane())
+    both = [re.findall(rf'<path class="k0 {kind}" d="([^"]+)"', drawn) for kind in ("ring", "ring naive")]
+    assert [len(found) for found in both] == [2, 2]
+    for full, naive in zip(*both, strict=True):
+        a, b = (np.array(places_on(d)) for d in (full, naive))
+        assert np.ptp(a, axis=0) == pytest.approx(np.ptp(b, axis=0), rel=0.01)
+        centred = b - (b.max(axis=0) + b.min(axis=0)) / 2
+        assert abs((centred[:, 0] * centred[:, 1]).mean()) < 0.01 * np.prod(np.ptp(b, axis=0))
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=50, unique=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import struct
 from pathlib import Path
 from xml.etree import ElementTree
@@ -17,7 +18,8 @@ from likely.classroom.pictures import COLUMNS, LINES
 from likely.classroom.query import Normal
 from likely.errors import LikelyError
 from likely.evaluate.attributes.plane import places
-from likely.present.charts.drawing import STYLE, plain_style
+from likely.present.charts.drawing import STYLE, ChartAxis, ChartFrame, at, plain_style
+from likely.present.charts.planes import filled_region
 
 IRIS = Path(__file__).resolve().parents[2] / "examples" / "iris.csv"
 PAIR = ("petal_length", "petal_width")
@@ -114,6 +116,40 @@ def test_contours_lie_where_the_density_is_a_share_of_its_peak(rows) -> None:
     assert np.allclose(found.contours[2], density / density.max())
     none = likely.two_numbers(IRIS, "species", *PAIR, show=["contours"], learner="Logistic")
     assert none.contours is None and "no density" in none.notes[0]
+
+
+@pytest.mark.parametrize("learner, level", [("FullBayes", 0.01), ("NaiveBayes", 0.0001)])
+def test_contours_close_inside_the_frame(learner, level) -> None:
+    """They were cut off where the rows end."""
+    found = likely.two_numbers(IRIS, "species", *PAIR, show=["contours"], learner=learner, level=level)
+    plain = likely.two_numbers(IRIS, "species", *PAIR, show=["points"])
+    for field in found.contours.values():
+        edge = np.concatenate([field[0], field[-1], field[:, 0], field[:, -1]])
+        assert edge.max() <= level < field.max()
+    wide, narrow = (*found.x_range, *found.y_range), (*plain.x_range, *plain.y_range)
+    assert wide != narrow and all(s * a >= s * b for s, a, b in zip((-1, 1, -1, 1), wide, narrow, strict=True))
+
+
+def test_regions_share_their_edges() -> None:
+    """Lengths were rounded apart from places, so a hairline of paper was left between two regions."""
+    found = likely.two_numbers(IRIS, "species", *PAIR, show=["regions"], learner="NaiveBayes")
+    grid, frame = found.regions, ChartFrame(ChartAxis(0, 1, ""), ChartAxis(0, 1, ""), 7.3, 3.1, 331.7, 123.9)
+    lefts, rights = set(), set()
+    for code in np.unique(grid):
+        for x, _, right in re.findall(r"M([\d.]+) ([\d.]+)H([\d.]+)", filled_region(grid, code, frame)):
+            lefts.add(x)
+            rights.add(right)
+    ends = {at(frame.left), at(frame.left + frame.width)}
+    assert lefts - ends == rights - ends and ends <= lefts | rights
+
+
+def test_a_key_says_what_lines_are() -> None:
+    layers = ["points", "ellipses", "naive", "contours"]
+    drawn = likely.plot(likely.two_numbers(IRIS, "species", *PAIR, show=layers, learner="FullBayes", level=0.05))
+    assert all(f">{words}<" in drawn for words in ("full, 1 and 2 sd", "naive, 1 and 2 sd", "5\u00a0% of the peak"))
+    assert 'class="k0 ring naive"' in drawn
+    plain = likely.plot(likely.two_numbers(IRIS, "species", *PAIR, show=["points"]))
+    assert "1 and 2 sd" not in plain and "of the peak" not in plain
 
 
 def test_the_line_is_that_of_least_squares_and_of_greatest_likelihood(rows) -> None:

@@ -90,7 +90,8 @@ def test_levels_of_comparisons() -> None:
         ("P(A or B)", "'or' between names"),
         ("P(A=1, A=0)", "twice"),
         ("P(A | A)", "both sides"),
-        ("P(A=1 | B=1 or C=1)", "behind the bar"),
+        ("P(A | B=1 or C=1)", "behind the bar"),
+        ("P(B=1 | A=1 or C=1, A=0 or D=1)", "'D'"),
         ("P('A=1)", "not closed"),
         ("P('A'x=1)", "not closed"),
     ],
@@ -99,6 +100,21 @@ def test_what_is_not_a_query_is_refused(text: str, words: str) -> None:
     with pytest.raises(SettingError) as refused:
         ABC.query(text)
     assert words in str(refused.value)
+
+
+def test_a_condition_of_several_variables() -> None:
+    """P(A | B or C) counts every cell once: three urns that depend on each other (issue V)."""
+    eighths = ["1/8", "1/8", "1/4", "0", "1/8", "1/8", "0", "1/4"]
+    urns = Joint.listed({"A": ["red", "blue"], "B": ["red", "blue"], "C": ["red", "blue"]}, eighths)
+    found = urns.query("P(A=red | B=red or C=red)")
+    # Of B or C red: (r,r,r) 1/8, (r,r,b) 1/8, (r,b,r) 1/4 against (b,r,r) 1/8, (b,r,b) 1/8 and (b,b,r) 0.
+    assert found.value == Fraction(2, 3)
+    assert "P(A=red, (B=red or C=red)) / P(B=red or C=red) = 0.5 / 0.75 = 2/3" in str(found)
+    assert str(found.query) == "P(A=red | B=red or C=red)"
+    assert urns.query("P(A=red or C=blue | B=red, A=blue or C=red)").value == Fraction(4, 5)
+    assert urns.p_any([{"A": "red"}], given=[{"B": "red"}, {"C": "red"}]) == Fraction(2, 3)
+    with pytest.raises(SettingError, match="is 0"):
+        urns.p_any([{"A": "red"}], given=[{"A": "red", "B": "blue", "C": "blue"}])
 
 
 def test_a_condition_of_probability_zero_is_refused() -> None:

@@ -73,7 +73,7 @@ def test_the_curve_of_a_pool_has_what_every_member_says(members: Any) -> None:
     assert len(steps) > 20 and np.ptp(steps) == pytest.approx(np.ptp(list(bits.values())), rel=0.1)
     mean = float(np.mean([abs(bits[v]) if v is not None else 0.0 for v in found[x]]))
     headline = present_attribute(model, x).headline
-    own = headline.removesuffix(".").split(" by itself ")[1]
+    own = headline.removesuffix(" bits.").split(" its own term ")[1]
     assert float(own) == pytest.approx(mean, rel=0.03)
     lines = next(t for t in present_model(model).tables if t.title.startswith("How far each attribute moves")).rows
     assert next(row for row in lines if row[0] == x)[3] == own
@@ -117,7 +117,7 @@ def test_the_report_names_terms_by_strength(classes: int, order: int) -> None:
         json.loads(to_json(page))
     curve = present_attribute(model, "<b>x = y</b>").tables[0]
     assert curve.rows[-1][0] == "(missing)" and len(curve.rows) <= 21
-    assert ("What two attributes say together, mean over rows" in titles) == (order > 1)
+    assert ("What two attributes say together, in the mean" in titles) == (order > 1)
     whole = json.loads(to_json(present_attribute(model, "<b>x = y</b>", everything=True)))
     assert len(whole["tables"][0]["rows"]) >= len(curve.rows)
 

@@ -68,7 +68,7 @@ def held_out_answers(model: likely.Model) -> Judged | None:
         return out
 
     names = {"baseline": "guessing", "one rule": "alone", "naive Bayes": "naive Bayes"}
-    ratio = len(held_out.truth) / held_out.folds / held_out.learned
+    ratio = float(held_out.weight.sum()) / held_out.folds / held_out.learned
     return Judged(read(held_out.logs), classes, {names[n]: read(logs) for n, logs in held_out.beside.items()}, ratio)
 
 

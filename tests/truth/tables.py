@@ -164,6 +164,13 @@ def rare_class(r: random.Random) -> list[Cells]:
 
 
 @table
+def rare_but_ranked(r: random.Random) -> list[Cells]:
+    """No row is more probably rare than not, and yet those with a high number are so far more often."""
+    rows = [{"x": _text(r.gauss(0, 1)), "k": r.choice("pq")} for _ in range(900)]
+    return [{**row, "y": "rare" if r.random() < 0.04 * 2.2 ** float(row["x"]) else "usual"} for row in rows]
+
+
+@table
 def class_of_one(r: random.Random) -> list[Cells]:
     rows = _nominal(r, 40, "mn")
     return [{**row, "y": "alone" if i == 0 else row["y"]} for i, row in enumerate(rows)]

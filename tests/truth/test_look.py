@@ -96,6 +96,15 @@ def _guess(seen: Seen, label: str, share: str) -> bool:
     return close(share, 100 * seen.guess)
 
 
+def _ranks(seen: Seen, label: str, times: str, low: str, high: str, found: str) -> bool:
+    assert label == seen.positive and seen.accuracy <= seen.guess
+    expected = oracle.lift(seen.answers, label, 0.05)
+    of = [a for a in seen.answers if a.truth == label]
+    bounds = oracle.wilson(expected, oracle.effective_rows(of) / (1 + seen.judged.ratio))
+    assert close(low, bounds[0] / 0.05) and close(high, bounds[1] / 0.05)
+    return close(times, expected / 0.05) and close(found, 100 * expected)
+
+
 def _better(seen: Seen, label: str, share: str) -> bool:
     return seen.low > seen.guess and _guess(seen, label, share)
 
@@ -214,6 +223,8 @@ def _redundant(seen: Seen, one: str, other: str) -> bool:
 SENTENCES: dict[str, Check] = {
     rf"(.+) in .+\.csv: {N} rows?(?: that weighs? {N})?, {N} class(?:es)?, {N} attributes?\.": _size,
     rf".+ predicts y correctly for {P} of unseen rows \({N}–{P}\)\.": _headline,
+    rf".+ ranks rows better than chance: among the 5\.0 % that it ranks highest, (.+) is {N} times as frequent "
+    rf"as among all \({N}–{N} times\); they hold {P} of it\.": _ranks,
     rf"Always guessing (.+) gets {P}\.": _better,
     rf"Dates are also read in parts \(.+\): on held-out rows that lowered the log loss from {N} to {N} bits\.": (
         lambda s, before, after: number(before) > number(after) and close(after, oracle.log_loss(s.answers))
@@ -225,6 +236,9 @@ SENTENCES: dict[str, Check] = {
     ),
     r"Nothing is gained: neither its classes nor its log loss are better\.": lambda s: (
         s.accuracy <= s.guess and not s.sharper
+    ),
+    r"But neither its classes nor its log loss are better than guessing: trust the order of its rows alone\.": (
+        lambda s: s.accuracy <= s.guess and not s.sharper
     ),
     r"Still, its probabilities beat the class frequencies \(see log loss\)\.": lambda s: (
         s.accuracy <= s.guess and s.sharper

@@ -68,6 +68,17 @@ def test_predictions_are_those_of_the_library_row_by_row(client: TestClient, mod
     assert any("not seen in training: 1 cell of 'outlook'" in remark for remark in found.json()["remarks"])
 
 
+def test_rows_carry_the_remarks_of_the_library(client: TestClient, model: Model) -> None:
+    said = [answer["remarks"] for answer in client.post("/predict", json={"rows": ROWS}).json()["rows"]]
+    spelled = [{**row, "windy": "true"} if "windy" in row else row for row in ROWS]
+    assert said == [words for row in spelled for words in likely.remarks(model, row)]
+    assert "temperature is beyond training" in said[2] and "outlook has a level" in said[2] and said[4] == ""
+    assert [answer["remarks"] for answer in client.post("/decide", json={"rows": ROWS}).json()["rows"]] == said
+    csv, kind = b"humidity\n90\n50000\n", {"content-type": "text/csv"}
+    table = client.post("/predict/table?remarks=true", content=csv, headers=kind).text.splitlines()
+    assert table[0].endswith("remarks") and table[1].endswith(",") and "humidity is beyond training" in table[2]
+
+
 def test_one_row_is_answered_as_among_others(client: TestClient, model: Model) -> None:
     together = client.post("/predict", json={"rows": ROWS}).json()["rows"]
     for row, wanted in zip(ROWS, together, strict=True):

@@ -95,6 +95,7 @@ def fit(
     effort: Effort | None = None,
     for_: Collection[Purpose] | Purpose = (),
     loss: Loss | Mapping[str, Any] | None = None,
+    judge: bool = False,
     **reading: Unpack[ReadingOptions],
 ) -> Model:
     """Sweep and learn in one call; `reading` takes what `summarize` takes.
@@ -102,8 +103,9 @@ def fit(
     `learner` is one, its class, or its name: "Neighbors(k=3)". Without a learner, `Auto` chooses: with this `effort`,
     and `for_` what the model must be able to do (sql, onnx, pmml, updates, explaining). Naive Bayes learns from fewer
     than 30 rows, and where `keep` or `push` spare the rows another reading. The model keeps `loss`, and decides by it
-    where no other is given. Without data (None) it is made of the learner's knowledge alone; `learn` then goes on from
-    rows.
+    where no other is given. With `judge`, learners of sums alone look at the rows once more as well, so that scores,
+    intervals and sets by held-out rows are known of them too. Without data (None) the model is made of the learner's
+    knowledge alone; `learn` then goes on from rows.
 
     >>> model = fit({"sky": ["sun", "rain", "sun"], "play": ["yes", "no", "yes"]}, target="play")
     >>> model.predict({"sky": "sun"})
@@ -124,14 +126,15 @@ def fit(
     how = try_dates(how, [asked])
     if how.by_file:
         source, summary = summarize_by_file(data, how, needs_of(asked))
-        return with_loss(learn_summary(LocalEngine(source, how), summary, asked, how), costs)
-    return with_loss(with_encoding(data, how, lambda source: fit_table(engine_of(source, how), asked, how)), costs)
+        return with_loss(learn_summary(LocalEngine(source, how), summary, asked, how, judge), costs)
+    made = with_encoding(data, how, lambda source: fit_table(engine_of(source, how), asked, how, judge))
+    return with_loss(made, costs)
 
 
-def fit_table(engine: Engine, learner: Learner | None, reading: Reading) -> Model:
+def fit_table(engine: Engine, learner: Learner | None, reading: Reading, judge: bool = False) -> Model:
     """The model of a table, wherever its rows are."""
     summary = summarize_table(engine, reading, needs_of(learner))
-    return learn_summary(engine, summary, learner, reading)
+    return learn_summary(engine, summary, learner, reading, judge)
 
 
 def needs_of(learner: Learner | None) -> Wanted:
@@ -139,24 +142,26 @@ def needs_of(learner: Learner | None) -> Wanted:
     return lambda schema: frozenset() if learner is None else learner.needs(schema)
 
 
-def learn_summary(engine: Engine, summary: Summary, learner: Learner | None, reading: Reading) -> Model:
+def learn_summary(
+    engine: Engine, summary: Summary, learner: Learner | None, reading: Reading, judge: bool = False
+) -> Model:
     """What a learner, or the usual one, makes of a summary, and of the rows where it must see them."""
     if learner is None:
         # What is kept by file or counted in a database is so in order not to see the rows again.
         sums_alone = reading.keep is not None or reading.push
         learner = default_learner("sums" if sums_alone else "fit", summary).learner
     found = begin(learner, summary)
-    if isinstance(found, Model) and not found.state:  # sums alone: what is unknown is summed over, or left out
-        return found
-    return run_learning(found, engine.sweeper(summary))
+    if isinstance(found, Model) and not found.state and not judge:
+        return found  # sums alone: what is unknown is summed over, or left out
+    return run_learning(found, engine.sweeper(summary), judge)
 
 
-def run_learning(found: Model | Learning[Model], sweep: Callable[[Sweep], Any]) -> Model:
+def run_learning(found: Model | Learning[Model], sweep: Callable[[Sweep], Any], judge: bool = False) -> Model:
     """The model that is learned by these sweeps, with what one more sweep tells of it: rows that stand for the table
-    where cells are unknown, and how much each attribute moves its answers."""
+    where cells are unknown, how much each attribute moves its answers, and how it answers rows that are held out."""
     from likely.models.completing import complete
 
-    return run(complete(found if isinstance(found, Model) else run(found, sweep)), sweep)
+    return run(complete(found if isinstance(found, Model) else run(found, sweep), judge), sweep)
 
 
 def with_loss(model: Model, loss: Loss | None) -> Model:

@@ -1,13 +1,16 @@
 """What of a row training did not have: numbers beyond its range, levels it did not know, values that hardly occurred
-together. Knows models and batches; changes no answer."""
+together, a density lower than that of other rows. Knows models and batches; changes no answer."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.errors import shown
+from likely.apply.decide.familiar import Familiar, familiar
+from likely.errors import LikelyError, shown
 from likely.machinery.arrays import Bools
 from likely.models.contracts import Model
 from likely.models.factors.bins import value_ranges
@@ -19,6 +22,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 UNLIKE = "its values hardly occurred together"
+RARE = 0.001
+"""Share of the rows that a row must be less probable than all but, to be called improbable."""
+IMPROBABLE = "it is less probable than nearly any row that the model expects"
 
 
 class NoveltyCheck:
@@ -38,6 +44,7 @@ class NoveltyCheck:
             if isinstance(cells, Codes) and (unseen := cells.codes == UNSEEN_CODE).any():
                 said[f"{shown(column.name, 40)[1:-1]} has a level that training did not have"] = unseen
         said[UNLIKE] = self.unlike(batch)
+        said[IMPROBABLE] = self.improbable(batch)
         masks = np.stack([*said.values()], axis=1)
         patterns, place = np.unique(masks, axis=0, return_inverse=True)
         names = np.array([*said], object)
@@ -65,6 +72,31 @@ class NoveltyCheck:
         """Which rows are like none that stand for the table: a level that training did not have is told by itself."""
         references = self.model.references
         return np.zeros(batch.rows, np.bool_) if references is None else references.are_unlike(batch)
+
+    def improbable(self, batch: Batch) -> Bools:
+        """Which rows have a lower density, by the sums alone, than nearly all rows that stand for the table, or that
+        the model draws where none do. Densities are those of what is known of a row. Not of rows with texts: the longer
+        they are, the less probable."""
+        usual = self._usual
+        return np.zeros(batch.rows, np.bool_) if usual is None else usual.strange(batch)
+
+    @cached_property
+    def _usual(self) -> Familiar | None:
+        """The rows that densities are compared with."""
+        model, references = self.model, self.model.references
+        if model.schema.target is None or any(column.kind == "text" for column in model.schema.attributes):
+            return None
+        try:
+            if references is None:
+                return familiar(model, RARE)
+            describer = model.learned.describer
+            describer.check_generative()
+        except LikelyError:
+            return None
+        rows = next(iter(model.batches([dict.fromkeys(references.names)])))
+        gone = np.ones((1, len(references.axes)), np.bool_)
+        standing = references.fill(rows, gone, np.arange(len(references.codes), dtype=np.int32)[None])
+        return Familiar(describer, RARE, replace(standing, weight=references.weights), "", itself=False)
 
 
 def remarks(model: Model, data: object) -> list[str]:

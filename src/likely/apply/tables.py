@@ -103,6 +103,8 @@ def tables(
     if target is not None and attribute in (None, target.name):
         out.append(_class_table(model, target.name, places))
     for column in model.schema.attributes:
+        if attribute is None and "joint" in model.learned.details:
+            continue  # what it believes of single attributes follows from its joint table, and is not what it goes by
         if attribute is None or attribute == column.name:
             found = _table_of(model, column.name, places, order.get(column.name, []))
             out += [] if found is None else [found]

@@ -10,7 +10,7 @@ from itertools import accumulate, product
 from random import Random
 from typing import Any, Self, TypeAlias, overload
 
-from likely.classroom.writing import event_text, match_value, values_meant
+from likely.classroom.writing import any_event_text, event_text, match_value, values_meant
 from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.models.fractions import Given, Number, alike, check_sum, equal, log, printable, probability, spell, weight
 from likely.models.fractions import total as total_of
@@ -390,22 +390,24 @@ class Distribution:
         top = self._weigh({**wanted, **{k: v & wanted.get(k, v) for k, v in known.items()}})
         return Fraction(top, bottom) if self.exact else top / bottom
 
-    def p_any(self, events: Iterable[Event], given: Event | None = None) -> Number:
+    def p_any(self, events: Iterable[Event], given: Event | Sequence[Event] | None = None) -> Number:
         """P(A or B or …), or P(A or B or … | given): every cell counts once, however many of the events have it.
+
+        `given` may be several events, of which one at least happened: P(A | C or D).
 
         >>> Distribution.listed({"A": [0, 1], "B": [0, 1]}, ["0.4", "0.1", "0.2", "0.3"]).p_any([{"A": 1}, {"B": 1}])
         Fraction(3, 5)
         """
-        wanted, known = [self._event(event, {}) for event in events], self._event(given, {})
-        bottom = self._weigh(known) if known else self.total
+        wanted = [self._event(event, {}) for event in events]
+        several = [*given] if isinstance(given, Sequence) else [given or {}]
+        known = [self._event(event, {}) for event in several]
+        inside = [(cell, w) for cell, w in self.weights.items() if any(within(cell, event) for event in known)]
+        add: Any = sum if self.exact else math.fsum
+        bottom = add(w for _, w in inside) if any(known) else self.total
         if not bottom:
-            raise SettingError(_impossible(given or {}))
-        held = [
-            w
-            for cell, w in self.weights.items()
-            if within(cell, known) and any(within(cell, event) for event in wanted)
-        ]
-        return Fraction(sum(held), bottom) if self.exact else math.fsum(held) / bottom
+            raise SettingError(_impossible(*several))
+        top = add(w for cell, w in inside if any(within(cell, event) for event in wanted))
+        return Fraction(top, bottom) if self.exact else top / bottom
 
     def log_p(self, event: Event | None = None, /, *, given: Event | None = None, **values: object) -> float:
         """Natural log of `p`; minus infinity where that is zero."""
@@ -491,6 +493,6 @@ class Distribution:
         return sum(held) if self.exact else math.fsum(held)
 
 
-def _impossible(event: Event) -> str:
-    said = f"P({event_text(event)}) is 0"
+def _impossible(*events: Event) -> str:
+    said = f"P({any_event_text(events)}) is 0"
     return f"{said}, so nothing can be said given that it happened. Condition on something possible."

@@ -65,7 +65,7 @@ def draw_two_numbers(found: TwoNumbers, size: tuple[float, float] = SIZE) -> Cha
     body.append(f'<g clip-path="url(#frame)">{"".join(inside)}</g>')
     if found.answer is not None:
         body += _answer(found, frame)
-    legend = _key(found, size[1] - 12)
+    legend = _key(found, size)
     label = f"{found.x} and {found.y} by {found.target}: {'; '.join(told) or 'two numbers'}"
     return svg(*size, label, _clip(frame) + "".join(body) + legend, "plane")
 
@@ -155,14 +155,26 @@ def _points(found: TwoNumbers, frame: ChartFrame) -> list[str]:
     return out
 
 
-def _key(found: TwoNumbers, y: float) -> str:
-    """Which shape and colour is which class."""
-    out, x = [], LEFT
+def _key(found: TwoNumbers, size: tuple[float, float]) -> str:
+    """Which shape and colour is which class, and what solid, dashed and thick lines are."""
+    out, x, y = [], LEFT, size[1] - 12
     for k, name in enumerate(found.classes[:COLOURS]):
         shown = f'<path transform="translate({at(x + 5)} {at(y - 4)}) scale(1.5)" d="{MARKS[k]}"/>'
         out.append(f'<g class="{_tint(found, k)} point">{shown}</g>')
         out.append(text(x + 14, y, name, "tick", most=24))
         x += 28 + 6.8 * min(len(name), 24)
+    kinds = (
+        (found.spreads, "ring", "full, 1 and 2 sd"),
+        (found.naive_spreads, "ring naive", "naive, 1 and 2 sd"),
+        (found.contours, "curve", f"{100 * found.level:g} % of the peak"),
+    )
+    lines = [(kind, words) for there, kind, words in kinds if there]
+    wide = sum(44 + 6 * len(words) for _, words in lines)
+    # Behind the classes; above the frame where these need the whole line.
+    x, y = (size[0] - RIGHT - wide, y if x + wide <= size[0] - RIGHT else TOP - 14)
+    for kind, words in lines:
+        out.append(line(x, y - 4, x + 24, y - 4, f"k0 {kind}") + text(x + 30, y, words, "tick", most=40))
+        x += 44 + 6 * len(words)
     return "".join(out)
 
 

@@ -12,21 +12,22 @@ from likely.classroom.pages import Bag, HypothesesPage
 from likely.classroom.writing import event_text
 from likely.machinery.words import align_columns
 from likely.models.fractions import Number, as_float, part, plain, printable, rounded, spell, tie_text, total
+from likely.models.loss import Loss
 
 MOST_LINES = 64
 
 
-def write_page(page: HypothesesPage, draws: int = 0, seed: int = 0) -> str:
-    """Everything that the page asks, worked out."""
+def write_page(page: HypothesesPage, draws: int = 0, seed: int = 0, loss: Loss | None = None) -> str:
+    """Everything that the page asks, worked out; with a loss, what to do and what that costs."""
     belief, parts = page.belief, []
     if page.title:
         parts.append(printable(page.title, 200))
     if page.bag is not None:
         parts.append(_bag(page.bag))
     if belief.steps or not (page.attributes or page.predicts or page.table):
-        parts.append(write_board(belief))
+        parts.append(write_board(belief, loss))
     if page.attributes and not belief.steps:
-        parts.append(_cases(page))
+        parts.append(_cases(page, loss))
     elif page.table is not None and not page.row:
         parts.append(_known(page))
     if page.averaged:
@@ -60,30 +61,36 @@ def _bag(bag: Bag) -> str:
     return "\n".join(lines)
 
 
-def _cases(page: HypothesesPage) -> str:
-    """Every combination of values: likelihoods, their ratio (of two hypotheses), posterior odds, ML and MAP."""
+def _cases(page: HypothesesPage, loss: Loss | None = None) -> str:
+    """Every combination of values: likelihoods, their ratio (of two hypotheses), posteriors, ML, MAP, best action."""
     names = list(page.prior)
     pair = len(names) == 2
     header = [*map(printable, page.attributes), *(f"P(x | {printable(h)})" for h in names)]
     header += ["ratio", "odds"] if pair else []
-    header += ["ML", "MAP", f"P({'MAP' if not pair else printable(names[0])} | x)"]
+    shown = names[:1] if pair else names
+    header += ["ML", "MAP", *(f"P({printable(h)} | x)" for h in shown)]
     header += [f"known P({printable(names[0])} | x)", "known odds"] if page.table is not None and pair else []
+    policy = None if loss is None else page.policy(loss)
+    header += [] if policy is None else ["action", "costs"]
     rows = []
-    for case in page.cases[:MOST_LINES]:
+    for k, case in enumerate(page.cases[:MOST_LINES]):
         cells = [*map(printable, case.values.values()), *(rounded(case.likelihood[h], 4) for h in names)]
         if case.belief is None:
             blank = len(header) - len(cells) - 1
             rows.append((*cells, "impossible", *[""] * blank))
             continue
-        first = names[0] if pair else case.belief.map
         if pair:
             cells += [_ratio(case.likelihood[names[0]], case.likelihood[names[1]]), _ratio(*_both(case.belief, names))]
-        cells += [printable(case.belief.ml), printable(case.belief.map), rounded(case.belief.p(first), 4)]
+        cells += [printable(case.belief.ml), printable(case.belief.map)]
+        cells += [rounded(case.belief.p(h), 4) for h in shown]
         if page.table is not None and pair:
             known = case.known
             cells += ["–", "–"] if known is None else [plain(known[names[0]]), _ratio(known[names[0]], known[names[1]])]
+        if policy is not None and (best := policy.choices[k]) is not None:
+            cells += [printable(best.action), rounded(best.expected[best.action], 4)]
         rows.append(tuple(cells))
-    right = [k for k, name in enumerate(header) if k >= len(page.attributes) and name not in ("ML", "MAP")]
+    words = ("ML", "MAP", "action")
+    right = [k for k, name in enumerate(header) if k >= len(page.attributes) and name not in words]
     lines = ["Every case, attributes independent given the hypothesis"]
     lines.append(align_columns([tuple(header), *rows], right, indent="  "))
     if len(page.cases) > MOST_LINES:
@@ -102,6 +109,13 @@ def _cases(page: HypothesesPage) -> str:
                 lines.append(f"Misleading at {event_text(case.values)}: independence says {said}, the table {true}.")
     error = page.error
     lines.append(f"Bayes error, if attributes are independent given the hypothesis: {_near(error)}.")
+    if policy is not None:
+        blind, saved = policy.blind, policy.blind.expected[policy.blind.action] - policy.cost
+        lines.append(
+            f"The best action in every case costs Σ P(x) × cost = {_near(policy.cost)} on average. Without looking, "
+            f"the best is always {printable(blind.action)}, which costs {_near(blind.expected[blind.action])}: what is "
+            f"seen is worth {_near(saved)}."
+        )
     return "\n".join(lines)
 
 
@@ -218,13 +232,13 @@ def _drawn(found: Hypotheses, draws: int, seed: int) -> str:
 # -- JSON -----------------------------------------------------------------------------------------------------------
 
 
-def record_page(page: HypothesesPage, draws: int = 0, seed: int = 0) -> dict[str, Any]:
+def record_page(page: HypothesesPage, draws: int = 0, seed: int = 0, loss: Loss | None = None) -> dict[str, Any]:
     """The same as plain values: each number as a float and, where it is exact, as a fraction."""
     belief, names = page.belief, list(page.prior)
     threshold = break_even(page)
     out: dict[str, Any] = {
         "title": page.title,
-        "belief": record_board(belief),
+        "belief": record_board(belief, loss),
         "likelihood": _numbers(belief.likelihood),
         "likelihood_ratio": _ratio_number(belief.likelihood, names),
         "priors": [],
@@ -249,6 +263,14 @@ def record_page(page: HypothesesPage, draws: int = 0, seed: int = 0) -> dict[str
             for case in page.cases
         ]
         out["bayes_error"] = _number(page.error)
+        if loss is not None:
+            policy = page.policy(loss)
+            out["policy"] = {
+                "actions": [None if found is None else found.action for found in policy.choices],
+                "cost": _number(policy.cost),
+                "blind_action": policy.blind.action,
+                "blind_cost": _number(policy.blind.expected[policy.blind.action]),
+            }
     if page.averaged:
         out["averaged"] = {h: _number(total(known[h] * p for _, known, p in page.averaged)) for h in names}
     found = page.hypotheses

@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any
 
 from likely.classroom.distribution import Cell, Distribution, Event, Names, cell_of, cell_text, names_of
-from likely.classroom.query import Query, any_text, parse_query, query_text, table_text, write_number
+from likely.classroom.query import Query, any_text, given_any_text, parse_query, query_text, table_text, write_number
 from likely.classroom.writing import event_text, match_value
 from likely.errors import SettingError, shown
 from likely.machinery.distributions import chi_square_tail
@@ -427,7 +427,9 @@ def ask(joint: Joint, query: Query, fractions: bool = False) -> QueryAnswer:
         else:
             table = joint.marginal(*query.names, given=query.given or None)
         return QueryAnswer(query, None, table, f"{query}\n{table.text(fractions=fractions or None)}")
-    value = joint.p_any(query.events, given=query.given)
+    value = joint.p_any(query.events, given=query.given_any or query.given)
+    if query.given_any:
+        return QueryAnswer(query, value, None, given_any_text(joint, query.events, query.given_any, fractions))
     if len(query.events) == 1:
         return QueryAnswer(query, value, None, query_text(joint, query.events[0], query.given, fractions))
     return QueryAnswer(query, value, None, any_text(joint, query.events, query.given, fractions))

@@ -10,12 +10,14 @@ from math import factorial, prod
 from pathlib import Path
 from typing import Any
 
+from likely.classroom.belief import Choice, choice
 from likely.classroom.hypotheses import Bayes, Hypotheses, bayes
 from likely.classroom.joint import Conditional, Joint
 from likely.classroom.writing import event_text, match_value
 from likely.errors import SettingError, nearest, shown
 from likely.machinery.text_files import parse_toml, read_toml_text
 from likely.models.fractions import Number, check_sum, probability, spell, total
+from likely.models.loss import Loss
 
 # Hypotheses in a TOML file: priors, evidence, likelihoods of attributes, a bag of words, predictions.
 
@@ -53,6 +55,18 @@ class Case:
     """None where it is impossible under every hypothesis that has a prior."""
     known: Mapping[str, Number] | None = None
     """P(hypothesis | values) as the page gives it, beside what independence makes of it."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What is best to do in each case, and what that costs."""
+
+    choices: tuple[Choice | None, ...]
+    """By case; None where it is impossible."""
+    cost: Number
+    """Σ P(case) · the least expected cost in it."""
+    blind: Choice
+    """The one action that costs least where no case is looked at."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +136,12 @@ class HypothesesPage:
     def error(self) -> Number:
         """The Bayes error over all cases: Σ P(case) · (1 − max P(hypothesis | case)), attributes independent."""
         return 1 - total(max(self.prior[h] * p for h, p in case.likelihood.items()) for case in self.cases)
+
+    def policy(self, loss: Loss) -> Policy:
+        """The best action in every case, after its evidence, and what that costs in the mean over all cases."""
+        chosen = tuple(None if case.belief is None else choice(case.belief, loss) for case in self.cases)
+        cost = total(found.unnormalised[found.action] for found in chosen if found is not None)
+        return Policy(chosen, cost, choice(bayes(self.prior), loss))
 
     @property
     def averaged(self) -> tuple[tuple[Mapping[str, str], Mapping[str, Number], Number], ...]:

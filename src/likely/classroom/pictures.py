@@ -43,6 +43,8 @@ MOST_POINTS = 3_000
 COLUMNS, LINES = 160, 100
 """Places of the grid on which a learner is asked."""
 MARGIN = 0.06
+WIDENINGS, STRIDE = 12, 0.1
+"""How often a range is widened at most until it holds the contours, each time by this share of itself."""
 
 Spread = tuple[float, float, float]
 """Variance of x, covariance, variance of y."""
@@ -302,9 +304,10 @@ def _with_learner(
 ) -> TwoNumbers:
     """What the learner says on a grid, and of the point."""
     found = replace(found, learner=type(model.learner).__name__)
+    if "contours" in layers and model.generative:
+        found = _with_contours_inside(found, model, level)
     if "regions" in layers or "contours" in layers:
-        across, up = np.meshgrid(places(found.x_range, COLUMNS), places(found.y_range, LINES))
-        grid = {found.x: across.ravel().tolist(), found.y: up.ravel().tolist()}
+        grid = _grid(found)
         (batch,) = model.batches(grid)
         joint = model.log_joint(batch)
         if "regions" in layers:
@@ -320,6 +323,27 @@ def _with_learner(
         one = model.posterior({found.x: place[0], found.y: place[1]})
         found = replace(found, answer=LearnerAnswer(*place, tuple(one.classes), tuple(one.matrix[0].tolist())))
     return found
+
+
+def _with_contours_inside(found: TwoNumbers, model: Model, level: float) -> TwoNumbers:
+    """The picture with ranges that hold every contour; up to so many times as wide, as some densities never fall."""
+    for _ in range(WIDENINGS):
+        joint = model.log_joint(next(iter(model.batches(_grid(found)))))
+        above = np.exp(joint - joint.max(axis=0)).max(axis=1).reshape(LINES, COLUMNS) > level
+        (left, right), (low, high) = found.x_range, found.y_range
+        x, y = STRIDE * (right - left), STRIDE * (high - low)
+        wider = (left - x * bool(above[:, 0].any()), right + x * bool(above[:, -1].any()))
+        taller = (low - y * bool(above[0].any()), high + y * bool(above[-1].any()))
+        if (wider, taller) == (found.x_range, found.y_range):
+            break
+        found = replace(found, x_range=wider, y_range=taller)
+    return found
+
+
+def _grid(found: TwoNumbers) -> dict[str, list[float]]:
+    """The places at which a learner is asked, line by line from the lowest y."""
+    across, up = np.meshgrid(places(found.x_range, COLUMNS), places(found.y_range, LINES))
+    return {found.x: across.ravel().tolist(), found.y: up.ravel().tolist()}
 
 
 def _units(model: Model, names: tuple[str, str], rows: Floats, scale: bool) -> tuple[Floats, bool]:

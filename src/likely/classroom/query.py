@@ -11,7 +11,7 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from likely.classroom.writing import event_text, match_value
+from likely.classroom.writing import any_event_text, event_text, match_value
 from likely.errors import SettingError, shown
 from likely.machinery.words import align_columns
 from likely.models.fractions import Number, decimals, plain, printable, rounded, spell
@@ -37,12 +37,15 @@ class Query:
     given: Mapping[str, list[Hashable]] = field(default_factory=dict)
     names: tuple[str, ...] = ()
     """Instead of an event: the variables whose distribution is asked for."""
+    given_any: tuple[Mapping[str, list[Hashable]], ...] = ()
+    """Instead of one condition: several, of which one at least holds."""
     given_names: tuple[str, ...] = ()
     """Instead of a condition: variables for each of whose values it is asked for."""
 
     def __str__(self) -> str:
         asked = " or ".join(_written(e) for e in self.events) or ", ".join(map(quote, self.names))
-        known = _written(self.given) or ", ".join(map(quote, self.given_names))
+        several = " or ".join(map(_written, self.given_any))
+        known = several or _written(self.given) or ", ".join(map(quote, self.given_names))
         return f"P({asked} | {known})" if known else f"P({asked})"
 
 
@@ -78,22 +81,26 @@ def parse_query(text: str, joint: Distribution) -> Query:
         given, given_names = left.side()
         if not left.ended:
             raise SettingError(f"{shown(text)} has more than one bar. {_FORM}")
-        if len(given) > 1:
-            raise SettingError(f"{shown(text)} joins different variables by 'or' behind the bar. Ask for each apart.")
     else:
         given, given_names = [], []
     if names and events:
         raise SettingError(f"{shown(text)} gives a value to some variables and none to others. {_FORM}")
     if given and given_names:
         raise SettingError(f"{shown(text)} gives a value to some variables behind the bar and none to others. {_FORM}")
+    if names and len(given) > 1:
+        raise SettingError(
+            f"{shown(text)} joins different variables by 'or' behind the bar, and asks for a distribution. Ask for the "
+            "probability of one event: P(a=x | b=y or c=z)."
+        )
     if events and given_names:
         raise SettingError(
             f"{shown(text)} asks for one event, but gives no value to {shown(given_names[0])}. Give it one."
         )
     for name in names:
-        if name in (*given_names, *(given[0] if given else ())):
+        if name in (*given_names, *(name for event in given for name in event)):
             raise SettingError(f"The variable {shown(name)} is on both sides. Name it on one.")
-    return Query(tuple(events), given[0] if given else {}, tuple(names), tuple(given_names))
+    several = tuple(given) if len(given) > 1 else ()
+    return Query(tuple(events), given[0] if len(given) == 1 else {}, tuple(names), several, tuple(given_names))
 
 
 def parse_event(text: str, joint: Distribution) -> dict[str, list[Hashable]]:
@@ -104,7 +111,7 @@ def parse_event(text: str, joint: Distribution) -> dict[str, list[Hashable]]:
     {'A': [1]}
     """
     found = parse_query(text, joint)
-    if found.given or found.given_names or len(found.events) != 1:
+    if found.given or found.given_any or found.given_names or len(found.events) != 1:
         raise SettingError(f"{shown(text)} is not one event. Write it like a=x, b=y.")
     return dict(found.events[0])
 
@@ -293,7 +300,7 @@ def any_text(
     """P(A or B) = P(A) + P(B) − P(A, B) = 0.5 + 0.3 − 0.1 = 0.7; of more than two events the value alone."""
     value = joint.p_any(events, given=known)
     end = f" | {event_text(known)}" if known else ""
-    asked = " or ".join(f"({event_text(e)})" if len(e) > 1 else event_text(e) for e in events)
+    asked = any_event_text(events)
     answer = ending(value, fractions)
     if len(events) > 2:
         return f"P({asked}{end}) = {answer}, each cell counted once"
@@ -305,6 +312,21 @@ def any_text(
     parts = [_part(whole, p, fractions) for p in (first, second, first + second - value)]
     rule = f"P({event_text(one)}{end}) + P({event_text(other)}{end}) − {shared}"
     return f"P({asked}{end}) = {rule} = {parts[0]} + {parts[1]} − {parts[2]} = {answer}"
+
+
+def given_any_text(
+    joint: Distribution,
+    events: Sequence[Mapping[str, Any]],
+    known: Sequence[Mapping[str, Any]],
+    fractions: bool = False,
+) -> str:
+    """P(A | B or C) = P(A, (B or C)) / P(B or C) = 0.3 / 0.7 = 3/7 ≈ 0.4286."""
+    value, bottom = joint.p_any(events, given=known), joint.p_any(known)
+    asked, told = any_event_text(events), any_event_text(known)
+    parts = [_part(joint, p, fractions) for p in (value * bottom, bottom)]
+    quotient = " / ".join(f"({text})" if "/" in text else text for text in parts)
+    both = f"({asked}), ({told})" if len(events) > 1 else f"{asked}, ({told})"
+    return f"P({asked} | {told}) = P({both}) / P({told}) = {quotient} = {ending(value, fractions)}"
 
 
 def write_number(value: Number, fractions: bool) -> str:
@@ -375,6 +397,25 @@ class Normal:
                     f"  z = ({x:g} {mean}) / {self.deviation:g} = {z:.4g}, P(x ≤ {x:g}) = Φ({z:.4g}) = {below:.6g}"
                 )
         return [*out, f"  = {self.between(low, high):.6g}"]
+
+    def working_at(self, x: float, width: float = 1.0) -> list[str]:
+        """The lines of a board: the density at x, and density × width against the area of that width around x."""
+        height, ends = self.density(x), self.ends_around(x, width)
+        less = f"- {self.mean:g}" if self.mean >= 0 else f"+ {-self.mean:g}"
+        exact, near = self.between(*ends), width * height
+        rule = f"exp(-({x:g} {less})² / (2 · {self.deviation:g}²)) / ({self.deviation:g} · √(2π))"
+        return [
+            f"f({x:g}) = {rule} = {height:.4g}",
+            f"P({ends[0]:g} ≤ x ≤ {ends[1]:g}) ≈ {width:g} · f({x:g}) = {near:.6g}; the exact area is {exact:.6g}",
+        ]
+
+    def ends_around(self, x: float, width: float) -> tuple[float, float]:
+        """The two ends of an interval of this width around x."""
+        if not math.isfinite(x):
+            raise SettingError(f"The density is asked for at {shown(x)}. Give a finite number.")
+        if not 0 < width < math.inf:
+            raise SettingError(f"The width is {shown(width)}. It must be a number above zero.")
+        return x - width / 2, x + width / 2
 
 
 def _word(x: float) -> str:

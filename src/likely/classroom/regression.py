@@ -36,7 +36,7 @@ from likely.table.batch import Batch, Codes
 from likely.table.encode import Encoder
 from likely.table.formats.memory import FrameKind
 from likely.table.infer import remarks
-from likely.table.labels import Labels
+from likely.table.labels import Labels, label
 from likely.table.open import open_source
 from likely.table.rows import Columns, MixedRow, Place, Row, Rows
 from likely.table.schema import Column, Schema
@@ -48,6 +48,9 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-12
 """Directions of the design whose variance is at most this share of the largest count as collinear."""
 
+ROUNDING = 1e-14
+"""A smaller share of the variance that is left is none."""
+
 
 @dataclass(frozen=True)
 class Weight:
@@ -57,6 +60,18 @@ class Weight:
     level: str
     weight: float
     error: float
+
+
+@dataclass(frozen=True)
+class Errors:
+    """How far a regression is off on some rows, and how probable these are by it."""
+
+    rows: float
+    """What the rows with a target weigh."""
+    squared: float
+    """Σ (target − prediction)², each row by its weight."""
+    log_likelihood: float
+    """Σ log f(target), natural, f being normal around the prediction with the noise of the regression."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,6 +104,10 @@ class Regression(Presented):
     parts: tuple[Weighed, ...]
     schema: Schema
     labels: dict[str, Labels]
+    beside: tuple[Column, ...] = ()
+    """The target, and the weight of a row where there is one, as training read them."""
+    squared_error: float = 0.0
+    """Σ (target − prediction)² over the training rows."""
     equations: tuple[Exhibit, ...] = ()
     """The normal equations, exact sums: XᵀX, and on the right Xᵀy; none where there are more than a dozen columns."""
 
@@ -114,8 +133,10 @@ class Regression(Presented):
         one = isinstance(data, dict) and not any(
             hasattr(v, "__len__") and not isinstance(v, (str, bytes)) for v in data.values()
         )
+        row: Row = {}
         if one:
             assert isinstance(data, dict)
+            row = data
             for name in data:
                 self.schema[name]  # an unknown name is refused, with the nearest one
             data = [{c.name: data.get(c.name) for c in self.schema.attributes} or {self.target: None}]
@@ -128,10 +149,74 @@ class Regression(Presented):
         batches = numbered(source.batches(names or None))
         found = [self._values(encoder.encode(arrow, start)) for start, arrow in batches]
         values = np.concatenate([np.empty(0), *found])
+        for name in encoder.strays if one else ():  # in a table such a cell counts as missing
+            raise ColumnError(f"{shown(name)} is a number, and {shown(row[name])} is none. Give a number.")
         frames = FrameKind.of(data)
         if frames is not None:
             return frames.column(self.target, number_array(values))
         return float(values[0]) if one else values
+
+    @property
+    def noise(self) -> float:
+        """The standard deviation of the noise, by maximum likelihood: the squared error per row, rooted."""
+        return math.sqrt(self.squared_error / self.rows)
+
+    @property
+    def errors(self) -> Errors:
+        """Its errors on the rows it was fitted to."""
+        return self._errors(self.rows, self.squared_error)
+
+    def judge(self, data: object) -> Errors:
+        """Its errors on other rows; those without a target are left out.
+
+        >>> found = regress({"x": [0.0, 1.0, 2.0, 3.0], "y": [1.0, 2.0, 4.0, 5.0]}, "y", types={"x": "number"})
+        >>> round(found.squared_error, 9), round(found.judge({"x": [4.0], "y": [7.5]}).squared, 9)
+        (0.2, 1.0)
+        """
+        source = open_source(data)
+        columns = [c for c in self.beside if c.role != "weight" or c.name in source.schema.names]
+        source.resolve_columns([self.target])
+        encoder = Encoder(self.schema.with_columns([*self.schema.columns, *columns]), self.labels, Labels())
+        known = {c.name for c in (*self.schema.columns, *columns)}
+        rows = squared = 0.0
+        for start, arrow in numbered(source.batches([n for n in source.schema.names if n in known])):
+            batch = encoder.encode(arrow, start)
+            y = batch.cells[self.target]
+            assert not isinstance(y, Codes)
+            weight = np.where(np.isfinite(y), 1.0 if batch.weight is None else batch.weight, 0.0)
+            off = np.where(weight > 0, y - self._values(batch), 0.0)
+            rows, squared = rows + math.fsum(weight), squared + math.fsum(weight * off**2)
+        if not rows:
+            raise InputError(f"{source.name} has no row with a number in {shown(self.target)}, so nothing is judged.")
+        return self._errors(rows, squared)
+
+    def _errors(self, rows: float, squared: float) -> Errors:
+        noise = self.noise
+        if not noise > 0:
+            return Errors(rows, squared, math.inf if not squared else -math.inf)
+        log = -rows * math.log(noise * math.sqrt(2 * math.pi)) - squared / (2 * noise**2)
+        return Errors(rows, squared, log)
+
+    def working(self, row: Row) -> str:
+        """The prediction for one row as a sum; the value alone where a cell is missing or is no plain number.
+
+        >>> regress({"x": [1.0, 2.0, 3.0], "y": [3.0, 5.0, 7.0]}, "y", types={"x": "number"}).working({"x": 10})
+        'y = 1 + 2·10 = 21'
+        """
+        value, terms = self.predict(row), [f"{self.constant:.6g}"]
+        for w in self.weights:
+            cell = row.get(w.attribute)
+            if w.level and w.level == label(cell):
+                terms.append(f"{w.weight:.6g}")
+            elif not w.level:
+                try:
+                    terms.append(f"{w.weight:.6g}·{float(str(cell)):g}")
+                except ValueError:
+                    return f"{self.target} = {value:.6g}"
+        if any(row.get(c.name) is None for c in self.schema.attributes):
+            return f"{self.target} = {value:.6g}"
+        total = " + ".join(terms).replace("+ -", "− ").replace("-", "−")
+        return f"{self.target} = {total} = {value:.6g}".replace("= -", "= −")
 
     def _values(self, batch: Batch) -> NDArray[np.float64]:
         if self.units is None:
@@ -228,6 +313,7 @@ def _least_squares(summary: Summary, products: Products, target: Column, ridge: 
     squares = Squares(products, [*attributes, target])
     own = next((k for k, p in enumerate(squares.places) if p.name == target.name), None)
     schema = summary.schema.with_columns(attributes)
+    beside = (target, *(c for c in summary.schema.columns if c.role == "weight"))
     labels = {c.name: Labels(domain(c, s)) for c in attributes if isinstance(s := summary.columns[c.name], Counts)}
     notes = [f"{name} is free text, which a regression does not read; it is left out." for name in texts]
     notes += [*remarks(summary.schema), *constant_notes(n for n in squares.left_out if n != target.name)]
@@ -237,7 +323,7 @@ def _least_squares(summary: Summary, products: Products, target: Column, ridge: 
         notes.append(f"Every row has the same {shown(target.name)}, so there is nothing to explain.")
         nan = math.nan
         return Regression(
-            target.name, base, (), nan, nan, weight, left_out, tuple(notes), None, base, (), schema, labels
+            target.name, base, (), nan, nan, weight, left_out, tuple(notes), None, base, (), schema, labels, beside
         )
     sums = squares.sums[:, :, 0]
     whole = squares.covariance(sums)
@@ -272,6 +358,9 @@ def _least_squares(summary: Summary, products: Products, target: Column, ridge: 
         parts=parts,
         schema=schema,
         labels=labels,
+        beside=beside,
+        # What rounding alone leaves of a perfect fit is nothing.
+        squared_error=0.0 if share < ROUNDING else _in(units, math.sqrt(share * one * weight)) ** 2,
         equations=tuple(line_equations(products, target.name, ridge)),
     )
 
@@ -295,8 +384,11 @@ def _weights(squares: Squares, parts: tuple[Weighed, ...], errors: Any, units: S
     return tuple(out)
 
 
-def present_regression(found: Regression, working: bool = False) -> Document:
-    """The equation, how much it explains, and the weights with their standard errors; and the normal equations."""
+def present_regression(
+    found: Regression, working: bool = False, row: Row | None = None, judged: Errors | None = None
+) -> Document:
+    """The equation, how much it explains, its errors, and the weights with their standard errors; and the normal
+    equations, what it predicts for a row, and its errors on held-out rows, where these are asked for."""
     rows = [("(constant)", "", number(found.constant, 6), "")]
     for w in found.weights:
         error = "" if math.isnan(w.error) else number(w.error)
@@ -311,6 +403,13 @@ def present_regression(found: Regression, working: bool = False) -> Document:
     remarks = [*found.notes, clean(found.equation(), 2000)]
     if not math.isnan(found.residual):
         remarks.insert(0, f"Standard deviation of the residuals: {number(found.residual)}.")
+    if found.squared_error > 0:
+        how = f"the noise being normal with standard deviation {number(found.noise, 6)} (√(squared error / rows))"
+        remarks.append(f"On the rows it was fitted to: {_tell_errors(found.errors)}, {how}.")
+        remarks += [] if judged is None else [f"On held-out rows: {_tell_errors(judged)}, by the same noise."]
+    elif judged is not None:
+        remarks.append(f"On held-out rows: squared error {number(judged.squared, 6)}.")
+    remarks += [] if row is None else [f"Prediction: {clean(found.working(row), 2000)}"]
     if found.left_out:
         remarks.append(f"{plural(found.left_out, 'row')} left out: no target value, or weight 0.")
     equations = tuple(exhibit_table(e) for e in found.equations) if working else ()
@@ -319,7 +418,15 @@ def present_regression(found: Regression, working: bool = False) -> Document:
     return Document(headline + ".", (*equations, table, *remarks))
 
 
-def regression_json(found: Regression) -> bytes:
+def _tell_errors(errors: Errors) -> str:
+    each = number(errors.squared / errors.rows, 6)
+    return (
+        f"squared error {number(errors.squared, 6)} over {plural(errors.rows, 'row')}, {each} a row; log-likelihood "
+        f"{number(errors.log_likelihood, 6)}"
+    )
+
+
+def regression_json(found: Regression, row: Row | None = None, judged: Errors | None = None) -> bytes:
     """The same as JSON; a number that is not known is null."""
 
     return state.as_json(
@@ -339,6 +446,17 @@ def regression_json(found: Regression) -> bytes:
                 {"title": e.title, "header": list(e.header), "rows": [list(row) for row in e.rows]}
                 for e in found.equations
             ],
+            "errors": _plain_errors(found.errors),
+            "held_out": None if judged is None else _plain_errors(judged),
+            "prediction": None if row is None else finite(found.predict(row)),
             "notes": list(found.notes),
         }
     )
+
+
+def _plain_errors(errors: Errors) -> dict[str, float | None]:
+    return {
+        "rows": errors.rows,
+        "squared": finite(errors.squared),
+        "log_likelihood": finite(errors.log_likelihood),
+    }

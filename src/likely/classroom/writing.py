@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 
 from likely.errors import SettingError, nearest, shown
 from likely.models.fractions import printable, spell
@@ -31,6 +31,16 @@ def event_text(values: Mapping[str, object]) -> str:
     return ", ".join(
         f"{printable(name)}={' or '.join(printable(v) for v in values_meant(value))}" for name, value in values.items()
     )
+
+
+def any_event_text(events: Iterable[Mapping[str, object]]) -> str:
+    """Events of which one at least happens.
+
+    >>> any_event_text([{"A": 1, "B": 0}, {"C": 1}])
+    '(A=1, B=0) or C=1'
+    """
+    several = [*events]
+    return " or ".join(f"({event_text(e)})" if len(e) > 1 < len(several) else event_text(e) for e in several)
 
 
 def values_meant(value: object) -> list[object]:

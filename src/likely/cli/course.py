@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
+import io
 import os
 import shlex
 import shutil
@@ -39,7 +41,12 @@ def run_line(line: str) -> Picture | None:
     from likely.cli import run
 
     words = shlex.split(line)
-    run(words)
+    # Tables and JSON are written as bytes, which a notebook's own stdout does not take.
+    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="")
+    with contextlib.redirect_stdout(out):
+        run(words)
+    out.seek(0)
+    print(out.read(), end="")
     written = [Path(word) for flag, word in pairwise(words) if flag in ("-o", "--out")]
     return next((Picture(path) for path in written if path.suffix == ".svg" and path.exists()), None)
 
@@ -73,7 +80,7 @@ __all__ = ["load_ipython_extension"]
 # likely course: the chapters of the course as pages that open offline, and answers to their exercises.
 
 
-@command(short_help="An offline course in eight chapters, with exercises that check your answers.")
+@command(short_help="An offline course in fifteen chapters, with exercises that check your answers.")
 @click.argument("chapter", type=click.IntRange(1), required=False)
 @click.option(
     "--answer",
@@ -137,7 +144,9 @@ def _check(chapter: int | None, answers: tuple[str, ...]) -> None:
             raise click.UsageError(f"--answer {shown(word)} needs an answer after an equals sign, such as 3.2=0.25")
         verdict = check(exercise, answer)
         if chapter is not None and not exercise.startswith(f"{chapter}."):
-            raise SettingError(f"Exercise {exercise} is in chapter {exercise[0]}, not in chapter {chapter}.")
+            raise SettingError(
+                f"Exercise {exercise} is in chapter {exercise.partition('.')[0]}, not in chapter {chapter}."
+            )
         terminal.write(str(verdict))
 
 

@@ -29,6 +29,14 @@ Values: TypeAlias = dict[str, Any]
 """What options say, by name."""
 
 
+PERCENT = click.FloatRange(0, 100, min_open=True, max_open=True)
+
+
+def share_of(percent: float | None) -> float | None:
+    """A level that was given in percent."""
+    return None if percent is None else percent / 100
+
+
 def with_options(*options: Decorator) -> Decorator:
     """One decorator for several options, which help lists in this order."""
 

@@ -7,12 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import wraps
-from typing import ParamSpec
+from functools import reduce, wraps
+from operator import add
+from typing import TYPE_CHECKING, ParamSpec
+
+import numpy as np
 
 from likely.apply import fitting
+from likely.evaluate.scores.scores import Scorer
+from likely.machinery.threads import in_order
 from likely.models.contracts import Model
 from likely.models.judgement import Judgement, Measure, Origin
+from likely.models.model import numbered
+from likely.models.shapes.guarantee import Guarantee
+from likely.table.batch import Codes
+from likely.table.source import Source
+
+if TYPE_CHECKING:
+    from likely.table.arrow import ArrowBatch
 
 Given = ParamSpec("Given")
 OWN = "learner"
@@ -26,10 +38,13 @@ def judge(model: Model) -> Judgement | None:
     >>> judge(likely.fit(table, "y")).accuracy.value
     1.0
     """
+    from likely.evaluate.cross_fit import cross_fit
     from likely.evaluate.crossval.validate import Validation, with_answers
     from likely.evaluate.scores.ranking import MOST_RANKED, calibrations, positive_class, ranking
 
-    answers = model.held_out_answers
+    answers, fitted = model.held_out_answers, cross_fit(model)
+    if answers is None and fitted is not None:
+        answers = fitted.answers()
     if answers is None or not len(answers.truth):
         return None
     found = with_answers(Validation(model.summary, {}, {}, []), OWN, replace(answers, beside={}), None)
@@ -38,12 +53,13 @@ def judge(model: Model) -> Judgement | None:
     curve = calibrations(rows, of, each=False)[0] if few else None
     hit = rows.truth == found.classes.index(of)
     ranked = few and 0 < rows.weight[hit].sum() < rows.weight.sum()
-    ranks = ranking(rows.log_odds[:, found.classes.index(of)], hit, rows.weight, of) if ranked else None
+    odds, by = rows.log_odds[:, found.classes.index(of)], found.design_effect(OWN)
+    ranks = ranking(odds, hit, rows.weight, of, by) if ranked else None
     assert guessing.always is not None
     return Judgement(
         version=installed_version(),
         rows=scorer.read().rows,
-        learned=answers.learned,
+        learned=round(answers.learned),
         parts=answers.folds,
         accuracy=bounds.accuracy,
         log_loss=bounds.log_loss,
@@ -61,7 +77,34 @@ def judge(model: Model) -> Judgement | None:
         roc=() if ranks is None else ranks.roc.points,
         gain=() if ranks is None else tuple((row.share, row.found) for row in ranks.lift.rows),
         subgroups=found.by_subgroup(OWN, of),
+        guarantees=(
+            Guarantee.of(np.exp(answers.logs), answers.truth, answers.weight, answers.squares),
+            *(() if fitted is None else fitted.partly()),
+        ),
     )
+
+
+def score_rows(model: Model, source: Source) -> Scorer:
+    """How a model answers the rows of a table that have a class and a weight: of its training rows, its training error.
+
+    >>> import likely
+    >>> from likely.table.open import open_source
+    >>> table = {"x": ["a", "a", "a", "b"], "y": ["p", "p", "q", "q"]}
+    >>> score_rows(likely.fit(table, "y", likely.NaiveBayes()), open_source(table)).read().accuracy
+    0.75
+    """
+    encoder = replace(model.encoder(), schema=model.schema, strays={}, unseen={}, absent=set())
+
+    def score(item: tuple[int, ArrowBatch]) -> Scorer:
+        scorer, batch = Scorer(len(model.classes)), encoder.fresh().encode(item[1], item[0])
+        assert isinstance(batch.target, Codes)
+        counted = (batch.target.codes >= 0) & (True if batch.weight is None else batch.weight > 0)
+        batch = batch.take(np.flatnonzero(counted))
+        assert isinstance(batch.target, Codes)
+        scorer.update(model.log_joint(batch), batch.target.codes, batch.weight, model.classes)
+        return scorer
+
+    return reduce(add, in_order(numbered(source.batches(model.columns_in(source))), score))
 
 
 def installed_version() -> str:
@@ -76,7 +119,7 @@ def installed_version() -> str:
 
 def with_judge(model: Model) -> Model:
     """The model, which is judged when it is saved, or when its judgement is asked for."""
-    return model if model.held_out_answers is None else replace(model, judge=judge)
+    return model if model.held_out_answers is None and model.kept_rows is None else replace(model, judge=judge)
 
 
 def keep_judge(make: Callable[Given, Model]) -> Callable[Given, Model]:

@@ -28,7 +28,7 @@ from likely.evaluate.attributes.redundancy import RepeatedPair, Sampler, outside
 from likely.evaluate.crossval.dealing import Dealing, Folds
 from likely.evaluate.crossval.folds import draft_folds
 from likely.evaluate.crossval.validate import Validation, require_target, validate, with_answers
-from likely.evaluate.judging import with_judge
+from likely.evaluate.judging import score_rows, with_judge
 from likely.evaluate.scores.intervals import ClassScores, Intervals, Measure, Paired, paired
 from likely.evaluate.scores.ranking import (
     MOST_RANKED,
@@ -162,8 +162,7 @@ class LookSweep:
 
 
 def alone_name(column: str) -> str:
-    """What the models of a text column by itself are called among the learners."""
-    return f"{column} alone"
+    return f"{column} alone"  # what the models of a text column by itself are called among the learners
 
 
 def with_predicted(
@@ -248,7 +247,7 @@ def compare_baselines(found: Validation) -> Baselines:
 def trust_scores(found: Validation, positive: str, seen: SweepResult) -> Trust:
     """What the predictions of rows, one by one, say."""
     rows, few = found.gathered[LEARNER], len(found.classes) <= MOST_RANKED
-    ranked = rankings(rows) if few else {}
+    ranked = rankings(rows, found.design_effect(LEARNER)) if few else {}
     areas = [one.roc.auc.value for one in ranked.values() if one.roc.auc.value is not None]
     proper = LEARNER not in found.improper
     return Trust(
@@ -320,6 +319,8 @@ class Look(Presented):
     """The accuracy of the same learner, judged in the same way, without these columns; None where it was not tried."""
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
+    training: Scores | None = None
+    """How the model answers the rows it learned from, where that was asked for."""
     plane: ClassPlane | None = None
     """The picture of the two numbers that tell most, where it was asked for."""
     model: Model | None = field(default=None, repr=False, compare=False)
@@ -379,6 +380,7 @@ def look(
     leave_one_out: bool = False,
     positive: str | None = None,
     picture: bool = False,
+    training: bool = False,
     model: Model | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> Look:
@@ -388,8 +390,8 @@ def look(
     neither its members nor their weights have seen them. Where folds, a seed, a group or a time are given, each fold is
     predicted by what was made without it. With a loss, also what deciding by it costs. `group` and `time` name columns
     that rows are dealt to folds by; the class that curves look for is `positive`, or the rarer of two. With `picture`,
-    also what the page draws of two numbers, and the model also where it must be searched for. `model`, of an earlier
-    look at the same rows, is not learned again: only a loss, say, is new.
+    also what the page draws of two numbers, and the model also where it must be searched for; with `training`, also how
+    it answers the very rows it learned from. `model`, of an earlier look at the same rows, is not learned again.
 
     >>> record = look({"x": [1.0, 2.0, 8.0, 9.0] * 5, "y": ["a", "a", "b", "b"] * 5}, "y", folds=5)
     >>> record.scores.accuracy, record.baseline.accuracy
@@ -399,7 +401,7 @@ def look(
 
     dealt = Folds(FOLDS if folds is None else folds, seed, repeats, group, time, leave_one_out)
     own = folds is not None or seed != 0 or dealt != Folds(dealt.count)
-    asked = _Asked(dealt, own, read_learner(learner), Loss.of(loss), positive, picture, model)
+    asked = _Asked(dealt, own, read_learner(learner), Loss.of(loss), positive, picture, model, training)
     how = try_dates(how, [asked.learner])
 
     def work(source: Source) -> Look:
@@ -421,6 +423,7 @@ class _Asked:
     positive: str | None
     picture: bool
     model: Model | None = None
+    training: bool = False
 
 
 def _look(source: Source, reading: Reading, asked: _Asked) -> Look:
@@ -458,7 +461,7 @@ def _look(source: Source, reading: Reading, asked: _Asked) -> Look:
     )
     model = whole if isinstance(whole, Model) else None
     dealing = Dealing(found.folds, folds.seed, folds.repeats, folds.how, folds.column)
-    if (model is None or model.state) and (judges is not None or asked.picture):
+    if (model is None or model.state) and (judges is not None or asked.picture or asked.training):
         known = asked.model
         is_known = known is not None and known.held_out_answers is not None and known.summary == total
         model = known if is_known else run_learning(whole, row_sweeper(source, total, reading.threads))
@@ -490,7 +493,8 @@ def _look(source: Source, reading: Reading, asked: _Asked) -> Look:
     record = _record(source, found, dealing, learner, told, seen, trust, schema, importances)
     said = model.notes if model is not None else found.notes.get(LEARNER, ())
     notes = (note for note in (*source.notes, *found.told, *said, *record.notes) if note not in record.warnings)
-    return replace(record, notes=tuple(notes), model=None if model is None else with_judge(model))
+    trained = None if model is None or not asked.training else score_rows(model, source).read()
+    return replace(record, notes=tuple(notes), training=trained, model=None if model is None else with_judge(model))
 
 
 def _without_leaks(source: Source, reading: Reading, asked: _Asked, record: Look) -> Look:
@@ -508,7 +512,8 @@ def judge_without(source: Source, reading: Reading, names: Sequence[str], asked:
     """The accuracy of a look, or of the usual one, without some columns."""
     types = {**(reading.types or {}), **dict.fromkeys(names, "ignore")}
     usual = asked or _Asked(Folds(FOLDS), False, None, None, None, False)
-    return _look(source, replace(reading, types=types), replace(usual, picture=False, model=None)).intervals.accuracy
+    usual = replace(usual, picture=False, training=False, model=None)
+    return _look(source, replace(reading, types=types), usual).intervals.accuracy
 
 
 def _stored_name(source: Source, name: str) -> str:
@@ -576,14 +581,9 @@ def _record(
 def _ordered(told: Iterable[AttributeInformation], importances: Mapping[str, float]) -> tuple[AttributeBits, ...]:
     """The attributes, those first that the model goes by most; where that is not known, those that tell most alone."""
     known = {name: value / math.log(2) for name, value in importances.items()}
+    found = {a.name: known.get(a.name, 0.0) if known else None for a in told}
     each = [
-        AttributeBits(
-            name=a.name,
-            importance=known.get(a.name, 0.0) if known else None,
-            bits=a.bits,
-            share=a.share,
-            missing=a.missing,
-        )
+        AttributeBits(name=a.name, importance=found[a.name], bits=a.bits, share=a.share, missing=a.missing)
         for a in told
     ]
     return tuple(sorted(each, key=lambda a: -(a["importance"] or 0.0)))

@@ -20,8 +20,8 @@ from likely.models.additive.coding import MOST_CODES, Coding, coding_of, hash_co
 from likely.models.contracts import Learning, Model, Sweep, setting_of
 from likely.models.factors.bins import read_tally
 from likely.models.heldout.importance import measure_importance
-from likely.models.heldout.kept_rows import LAST_HASH, KeptRows, scramble
-from likely.models.heldout.search import gather_rows
+from likely.models.heldout.kept_rows import LAST_HASH, KeptRows, lasting_rows, most_lasting, scramble
+from likely.models.heldout.search import PARTS, gather_rows
 from likely.models.posterior import first_best
 from likely.models.shapes import Axis, Completed, Opaque, References, Sum
 from likely.models.shapes.references import WIDTH
@@ -81,20 +81,25 @@ def needs_references(model: Model) -> bool:
     )
 
 
-def complete(model: Model) -> Learning[Model]:
+def complete(model: Model, judged: bool = False) -> Learning[Model]:
     """The model with references, where it needs them, and with how much each attribute moves its answers: one sweep
-    more, unless it has both."""
+    more, unless it has both. `judged`: also where it is only to be known how it answers rows that are held out."""
     measured = model.importance is not None or not model.state or model.factored or not model.score.is_sum
-    if measured and not needs_references(model):
+    if measured and not needs_references(model) and not (judged and model.kept_rows is None):
         return model
-    sums = yield Sweep(gather_rows, (model.summary, LOOKED_AT, LAST_HASH), needed=False)
-    return model if sums is None else with_references(model, sums[0].dealt(model.summary, 2))
+    sums = yield Sweep(
+        gather_rows,
+        (model.summary, max(LOOKED_AT, most_lasting(len(model.schema.attributes), len(model.classes))), LAST_HASH),
+        needed=False,
+    )
+    return model if sums is None else with_references(model, sums[0].dealt(model.summary, PARTS))
 
 
 def with_references(model: Model, rows: KeptRows) -> Model:
     """The model with references made of these rows, and with how much each attribute moves its answers to them."""
     if not len(rows):
         return model
+    model = replace(model, kept_rows=lasting_rows(rows, len(model.classes)))
     rows = _first_rows(rows, len(model.schema.attributes))
     if len(model.classes) > 1:
         attributes = (column.name for column in model.schema.attributes)

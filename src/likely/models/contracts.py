@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
     from likely.models.working.records import Working
 
 
+MOST_PLANES = 5
+"""Of more classes there are too many pairs for a table of their hyperplanes."""
 Found = TypeVar("Found")
 
 
@@ -156,8 +160,8 @@ class HeldOutAnswers:
     weight: Floats
     side: Ints
     """Rows of one side were answered by the same parts, put together without them."""
-    learned: int
-    """Rows that were learned from, for each row's answer."""
+    learned: float
+    """What the rows weigh that were learned from, for each row's answer; of parts held out in turn, the mean."""
     beside: Mapping[str, Floats]
     """The logs of learners that were judged beside it, on the same rows."""
     folds: int = 1
@@ -232,6 +236,9 @@ class Model(Answers):
     """How it did on rows that were held out while it was made."""
     held_out_answers: HeldOutAnswers | None = None
     """What was said of those rows, where it was made just now; a file does not keep it."""
+    kept_rows: Any = field(default=None, repr=False)
+    """Rows that stand for the table (`KeptRows`), as long as the model is in memory: what is learned without some of
+    them shows how sure answers are. Neither files nor copies of the model have them."""
     skips_missing: bool | None = None
     """Whether a missing cell adds nothing; None: as the settings say."""
     distance_units: tuple[Mapping[str, float], bool] | None = None
@@ -245,7 +252,7 @@ class Model(Answers):
     show: Callable[[Model], tuple[Exhibit, ...]] | None = None
     """Gives what is believed as a whole, beyond classes and columns: weights, a tree, hypotheses."""
     show_cells: Callable[[Model], tuple[Exhibit, ...]] | None = None
-    """Gives tables of attributes given others than the class."""
+    """Gives the tables of attributes given others, or together, that `show --all` prints."""
     draw: Callable[[Model, int, int], dict[str, list[Any]]] | None = None
     """Draws so many rows by a seed; None: it cannot."""
     work: Callable[[Model, Batch, Mapping[str, object], Posterior], Working | None] | None = None
@@ -265,6 +272,10 @@ class Model(Answers):
             if name in details:
                 return details[name]
             raise AttributeError(f"A model by {type(self.__dict__.get('learner')).__name__} has no {name!r}.")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What copies of it hold in other processes: no rows."""
+        return {**self.__dict__, "kept_rows": None}
 
     def log_joint(self, batch: Batch) -> Matrix:
         """The log score of each class for each row; log P(class, row) where the model is generative."""
@@ -329,6 +340,8 @@ class Model(Answers):
     def sample(self, rows: int, seed: int = 0) -> dict[str, list[Any]]:
         """Rows drawn from the model: a class by its prior, then cells given the class. Missing cells are None.
 
+        A model of P(class | row) that has one of rows beside it (`describer`), as the default has, draws from that.
+
         >>> import likely
         >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "y"]}, target="play")
         >>> model.sample(3, seed=1)
@@ -336,6 +349,8 @@ class Model(Answers):
         """
         if self.inner is not None:  # what rows of a class look like is the same
             return self.inner.sample(rows, seed)
+        if self.draw is None and self.describe is not None:
+            return self.describer.sample(rows, seed)
         if self.draw is None:
             raise SettingError(
                 f"{type(self.learner).__name__} is not a generative model, so no rows can be drawn from it."
@@ -408,10 +423,11 @@ class Model(Answers):
 
     def exhibits(self) -> tuple[Exhibit, ...]:
         """What the model believes as a whole, beyond its classes and columns: weights, a tree, hypotheses."""
-        return () if self.show is None else self.show(self)
+        shown = () if self.show is None else self.show(self)
+        return (*shown, *self.planes()) if shown else ()
 
     def cell_tables(self) -> tuple[Exhibit, ...]:
-        """Tables of attributes given others than the class, in fractions; others are those of its factors."""
+        """Tables of attributes given others than the class, or together, in fractions; others are of its factors."""
         learned = self.learned
         return () if learned.show_cells is None else learned.show_cells(learned)
 
@@ -419,10 +435,22 @@ class Model(Answers):
         """The hyperplane on whose one side the first class beats the second."""
         if self.divide is None:
             raise SettingError(
-                f"{type(self.learner).__name__} draws no hyperplane between classes. LeastSquares, Logistic and "
-                "LinearDiscriminant do."
+                f"This model by {type(self.learner).__name__} draws no hyperplane between classes. LeastSquares, "
+                "LinearDiscriminant and Logistic(numbers='linear') do."
             )
         return self.divide(self, first, second)
+
+    def planes(self) -> tuple[Exhibit, ...]:
+        """The hyperplanes between every two of three classes or a few more; of two, `exhibits` has it."""
+        if self.divide is None or not 2 < len(self.classes) <= MOST_PLANES:
+            return ()
+        each = [self.divide(self, a, b) for a, b in combinations(self.classes, 2)]
+        rows = tuple(
+            (plane.first, plane.second, line) if k == 0 else ("…", "…", line)
+            for plane in each
+            for k, line in enumerate(wrap(plane.equation(), 58, break_long_words=False, break_on_hyphens=False))
+        )
+        return (Exhibit("Hyperplanes, pair by pair", ("above 0", "below 0", "equation"), rows),)
 
     def curve(self, name: str) -> dict[str, Any]:
         """What an attribute says by itself, in the form in which a curve can be given by hand (`Additive(curves=…)`).
@@ -516,6 +544,13 @@ class Model(Answers):
     def describer(self) -> Model:
         """The model that says how rows come about: itself, or, where it only chose among others, one beside it."""
         return self if self.describe is None else self.describe(self)
+
+    @property
+    def of_rows(self) -> Model:
+        """The model that gives log P(row): itself, or its describer; refused where neither does."""
+        model = self if self.generative else self.describer
+        model.check_generative()
+        return model
 
     def introduce_describer(self, title: str) -> str:
         """The sentence why the describer, of this title, is another model."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -208,6 +208,31 @@ class Quotient:
             return f"{self.top.numerator}/{self.bottom.numerator}"
         value = self.value
         return str(value) if value.denominator <= READABLE else f"{float(value):.4g}"
+
+
+def readable(value: Fraction | float) -> Quotient | float:
+    """A fraction as a quotient where a person can read it as one, else as a decimal."""
+    if isinstance(value, Fraction) and 1 < value.denominator <= READABLE:
+        return Quotient(Fraction(value.numerator), Fraction(value.denominator))
+    return as_float(value)
+
+
+def invert(matrix: Sequence[Sequence[Fraction]]) -> tuple[list[list[Fraction]], Fraction]:
+    """The inverse and the determinant of a positive definite matrix, exact (Gauss-Jordan).
+
+    >>> invert([[Fraction(2), Fraction(1)], [Fraction(1), Fraction(1)]])[1]
+    Fraction(1, 1)
+    """
+    size, determinant = len(matrix), Fraction(1)
+    rows = [[*row, *(Fraction(int(i == k)) for i in range(size))] for k, row in enumerate(matrix)]
+    for k in range(size):
+        pivot = rows[k][k]  # of a positive definite matrix none is 0
+        determinant *= pivot
+        rows[k] = [v / pivot for v in rows[k]]
+        for i in range(size):
+            if i != k:
+                rows[i] = [v - rows[i][k] * own for v, own in zip(rows[i], rows[k], strict=True)]
+    return [row[size:] for row in rows], determinant
 
 
 def as_written(number: float) -> Fraction:

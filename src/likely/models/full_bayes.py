@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.models.contracts import Learner, Model
+from likely.models.contracts import Learner, Model, setting_of
 from likely.models.factors.bins import ValueTally, edges_of, rule_for
 from likely.models.factors.joint import CellSettings, CutSettings, binned_joint_table, table
-from likely.models.factors.normal import CovarianceSettings, normal, scatter
-from likely.models.fractions import Quotient, log_of
+from likely.models.factors.normal import CovarianceSettings, exact_moments, normal, scatter
+from likely.models.fractions import Quotient, invert, log_of, readable
 from likely.models.model import learnable
 from likely.models.posterior import Posterior
 from likely.models.prior import DrawnRows, chance, number_cells, prior_quotients
@@ -49,8 +51,10 @@ if TYPE_CHECKING:
 
 WIDE = 12
 """More attributes than this and a covariance is no table for people."""
-SHOWN = 20
-"""So many cells are shown."""
+SHOWN, MOST_CELLS = 20, 60
+"""So many cells are shown, and by `show --all`."""
+LEAST = 1e-100
+"""A smaller deviation has no variance that a double holds well, so no inverse is shown."""
 
 
 def joint_model(
@@ -76,6 +80,7 @@ def joint_model(
         refuse_unseen=refuse_unseen,
         details={"joint": joint},
         show=_show_joint,
+        show_cells=_show_whole,
         draw=_draw_joint,
         work=_work_joint,
         divide=_divide_normals if pooled else None,
@@ -84,7 +89,7 @@ def joint_model(
 
 def _work_joint(model: Model, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working:
     """P(class) times the density at the point, or P(cells | class) of the table, and what that is made of."""
-    joint = model.details["joint"]
+    joint = with_exact_moments(model)
     terms = [model.log_prior]
     if joint.names:
         logs = np.zeros((1, len(model.classes)))
@@ -109,7 +114,7 @@ def _divide_normals(model: Model, first: str, second: str) -> Plane:
 
 def _show_joint(model: Model) -> tuple[Exhibit, ...]:
     """Means and covariances, and the hyperplane between two classes; or the cells that weigh most."""
-    joint = model.details["joint"]
+    joint = with_exact_moments(model)
     if isinstance(joint, JointTable):
         return cells_that_weigh(joint, model.classes, "The cells")
     tables = means_and_covariances(joint, model.classes, joint.pooled)
@@ -120,6 +125,22 @@ def _show_joint(model: Model) -> tuple[Exhibit, ...]:
         title = f"Hyperplane: {second} where constant + sum of weight * value > 0, else {first}"
         tables.append(Exhibit(title, ("attribute", "weight"), rows))
     return tuple(tables)
+
+
+def _show_whole(model: Model) -> tuple[Exhibit, ...]:
+    """Means, covariances, their inverses and determinants; or the cells, those without rows as well where few."""
+    joint = with_exact_moments(model)
+    if isinstance(joint, JointTable):
+        return cells_that_weigh(joint, model.classes, "The cells", MOST_CELLS)
+    return tuple(means_and_covariances(joint, model.classes, joint.pooled, inverse=True))
+
+
+def with_exact_moments(model: Model) -> JointTable | MultivariateNormal:
+    """What the model believes; a density of few numbers with its means and covariances as fractions."""
+    joint: JointTable | MultivariateNormal = model.details["joint"]
+    if isinstance(joint, JointTable) or not 0 < len(joint.names) <= WIDE:
+        return joint
+    return replace(joint, exact=exact_moments(model.summary, joint, setting_of(model.learner, "variance")))
 
 
 def _draw_joint(model: Model, rows: int, seed: int) -> DrawnRows:
@@ -139,39 +160,53 @@ def _draw_joint(model: Model, rows: int, seed: int) -> DrawnRows:
     return out
 
 
-def means_and_covariances(normal: MultivariateNormal, classes: tuple[str, ...], pooled: bool = False) -> list[Exhibit]:
-    """The parameters of a normal density for each class, as tables for people."""
+def means_and_covariances(
+    normal: MultivariateNormal, classes: tuple[str, ...], pooled: bool = False, inverse: bool = False
+) -> list[Exhibit]:
+    """The parameters of a normal density for each class, as tables for people; with `inverse` also what follows."""
     names, shown = normal.names, [c or "(all)" for c in classes]
-    out = [Exhibit("Means", ("class", *names), _rows(shown, normal.mean))] if names else []
-    if 0 < len(names) <= WIDE:
-        for label, table in zip(shown, normal.covariance, strict=True):
-            of = "all classes" if pooled else label
-            out.append(Exhibit(f"Covariance of {of}", ("attribute", *names), _rows(names, table)))
-            if pooled:
-                break
-    return out
+    exact = normal.exact or (None,) * len(shown)
+    moments = [own or near for own, *near in zip(exact, normal.mean.tolist(), normal.covariance.tolist(), strict=True)]
+    out = [Exhibit("Means", ("class", *names), _rows(shown, [mean for mean, _ in moments]))] if names else []
+    if not 0 < len(names) <= WIDE:
+        return out
+    inverses, determinants, header = list[Exhibit](), list[tuple[str, Quotient | float]](), ("attribute", *names)
+    for label, (_, covariance) in zip(shown[: 1 if pooled else None], moments, strict=False):
+        of = "all classes" if pooled else label
+        out.append(Exhibit(f"Covariance of {of}", header, _rows(names, covariance)))
+        if inverse and np.isfinite(normal.covariance).all() and normal.deviation.min() > LEAST:
+            rows, determinant = invert([[Fraction(v) for v in row] for row in covariance])
+            inverses.append(Exhibit(f"Inverse of the covariance of {of}", header, _rows(names, rows)))
+            determinants.append((of, readable(determinant)))
+    last = [Exhibit("Determinants of the covariances", ("class", "determinant"), tuple(determinants))]
+    return [*out, *inverses, *(last if determinants else ())]
 
 
-def _rows(names: Any, table: NDArray[np.float64]) -> tuple[tuple[str | float, ...], ...]:
-    return tuple((name, *(float(v) for v in row)) for name, row in zip(names, table, strict=True))
+def _rows(names: Any, table: Any) -> tuple[tuple[str | float | Quotient, ...], ...]:
+    return tuple((name, *map(readable, row)) for name, row in zip(names, table, strict=True))
 
 
-def cells_that_weigh(table: JointTable, classes: tuple[str, ...], what: str) -> tuple[Exhibit, ...]:
-    """The cells that weigh most, as a table for people."""
+def cells_that_weigh(table: JointTable, classes: tuple[str, ...], what: str, most: int = SHOWN) -> tuple[Exhibit, ...]:
+    """The cells that weigh most, as a table for people; where there are no more than `most`, those without rows too."""
     if not table.names or not len(table.codes):
         return ()
     weight = table.counts.floats()
     whole, totals = table.extra * table.cells, table.totals()
+    order, few = np.argsort(-weight.sum(axis=1), kind="stable"), most > SHOWN and table.cells <= most
+    places = {tuple(code): k for k, code in enumerate(table.codes.tolist())}
+    listed = product(*map(range, table.sizes)) if few else [tuple(table.codes[k].tolist()) for k in order[:most]]
+    words = [[*a.levels.names, *["(other)"] * (a.unseen >= 0), "(missing)"] for a in table.axes]
     rows = []
-    for k in np.argsort(-weight.sum(axis=1), kind="stable")[:SHOWN]:
-        code = table.codes[k : k + 1]
-        tops = table.counts[k : k + 1].sum(0).fractions()
+    for code in listed:
+        k = places.get(code)
+        tops = [Fraction(0)] * len(totals) if k is None else table.counts[k : k + 1].sum(0).fractions()
         chances = [Quotient(n + table.extra, t + whole) for n, t in zip(tops, totals, strict=True)]
-        levels = [[*n.names, "(missing)", "(missing)"][c] for n, c in zip(table.labels, code[0], strict=True)]
-        rows.append((*levels, *map(float, weight[k]), *chances))
+        levels = [names[c] for names, c in zip(words, code, strict=True)]
+        rows.append((*levels, *map(float, tops), *chances))
     counts = [f"n({c})" if c else "n" for c in classes]
     header = (*table.names, *counts, *(f"P(cell|{c})" if c else "P(cell)" for c in classes))
     title = f"{what} that weigh most, of {len(table.codes):,} with rows and {table.cells:,} in all"
+    title = f"{what}: {len(table.codes):,} of {table.cells:,} have rows" if few else title
     return (Exhibit(title, header, tuple(rows)),)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from likely.models.shapes.guarantee import GAPS, Guarantee
 from likely.sums.contracts import State
 from likely.sums.state import Positive, Share, built, plain, read_finite, read_wholes, require, require_plain
 from likely.table.batch import Batch, Codes
@@ -134,19 +135,27 @@ class Judgement:
     """(share of the rows that rank highest, share of the class among them)."""
     subgroups: tuple[Subgroups, ...]
     origin: Origin | None = None
+    guarantees: tuple[Any, ...] = field(default=(), repr=False)
+    """How rows came out by what was said of them (`Guarantee`): as they are, and with a few, some, most cells unknown.
+    The latter are missing where rows were not at hand."""
 
     def state(self) -> State:
         """As a file holds it."""
-        found: State = plain(self)
+        found: State = plain(replace(self, guarantees=()))
+        found["guarantees"] = [list(one.steps) for one in self.guarantees]
         return found
 
     @classmethod
     def from_state(cls, found: State, classes: Collection[str], names: Collection[str]) -> Judgement:
         """As a file holds it; what cannot be is refused."""
-        own, attributes = built(cls, found), [one["attribute"] for one in found["subgroups"]]
+        held = {name: found[name] for name in found if name != "guarantees"}
+        own, attributes = built(cls, held), [one["attribute"] for one in found["subgroups"]]
+        steps = found.get("guarantees", [])  # files of before have none
+        require(isinstance(steps, list) and len(steps) in (0, 1, 1 + GAPS), "there is a guarantee for each gap")
+        own = replace(own, guarantees=tuple(Guarantee.from_state(one, len(classes)) for one in steps))
         require({own.guess, own.of, own.calibration_of or own.of} <= {*classes}, "what is judged are classes")
         require({*attributes} <= {*names} and len({*attributes}) == len(attributes), "subgroups are of attributes")
-        require_plain(found)
+        require_plain(held)
         groups = [group for one in own.subgroups for group in one.groups]
         shares = own.accuracy, own.auc, *(g.accuracy for g in groups), *(g.actual for g in groups)
         require(all(0 <= (v or 0) < 1.001 for m in shares for v in (m.value, m.low, m.high)), "shares are from 0 to 1")

@@ -21,6 +21,8 @@ from likely.machinery.threads import in_order
 from likely.models.factors.categorical import domain
 from likely.models.loss import Loss
 from likely.models.posterior import Matrix, Posterior, RowPosterior, TablePosterior, join_posteriors, why_undecided
+from likely.models.shapes.guarantee import gaps_of, masked_names
+from likely.models.shapes.references import are_unknown
 from likely.sums import state
 from likely.sums.columns.counts import Counts
 from likely.sums.contracts import State
@@ -49,6 +51,10 @@ if TYPE_CHECKING:
 _ENCODERS: WeakKeyDictionary[Answers, Encoder] = WeakKeyDictionary()
 """What each model has learned of how rows are spelled: one row takes less time than to find that out. Not in the model
 itself, which is plain data that may be copied and pickled."""
+
+
+_JUDGED: WeakKeyDictionary[Answers, Judgement | None] = WeakKeyDictionary()
+"""How models did that were made in this process, found when it was first asked."""
 
 
 _READERS: WeakKeyDictionary[Answers, RowReader] = WeakKeyDictionary()
@@ -186,8 +192,20 @@ class Answers(Presented, ABC):
         batch = encoder.encode(arrow, start)
         joint, words = self.scored(batch)
         found = Posterior.of(self.classes, joint, one=False, proper=self.proper)
-        absent = tuple(encoder.absent)
-        return batch, replace(found, unseen=encoder.unseen, strays=encoder.strays, absent=absent, words=words)
+        absent, gaps = tuple(encoder.absent), self.gaps(batch)
+        found = replace(found, unseen=encoder.unseen, strays=encoder.strays, absent=absent, words=words)
+        return batch, replace(found, gaps=gaps, answered_by=self)
+
+    def gaps(self, batch: Batch) -> NDArray[np.int8]:
+        """How much of each row is unknown, and was not learned to be so: what is known of how sure answers are depends
+        on it (shapes/guarantee.py)."""
+        names, count = masked_names(self.schema), np.zeros(batch.rows, np.int64)
+        for name in names:
+            count += are_unknown(batch.cells[name])
+        partly = np.flatnonzero(count)
+        if self.references is not None and len(partly):
+            count[partly[self.references.are_usual(batch.take(partly))]] = 0
+        return gaps_of(count, len(names))
 
     def columns_in(self, source: Source) -> list[str]:
         """The columns of the source that this model reads; at least one attribute must be there."""
@@ -285,26 +303,33 @@ class Answers(Presented, ABC):
     def log_density(self, data: object) -> Any:
         """log P(row), in nats, of one row or of every row of a table: low where a row is unlike those of training.
 
+        A model of P(class | row) that has one of rows beside it (`describer`), as the default has, answers by that.
         Rows of a frame are answered by a column of its kind; others by an array.
         """
-        self.check_generative()
+        model = self.of_rows
         table, one = self.as_table(data)
-        found = join_posteriors(self.classes, [p for _, p in self.posteriors(open_source(table), densities=True)], one)
+        parts = [p for _, p in model.posteriors(open_source(table), densities=True)]
+        found = join_posteriors(self.classes, parts, one)
         frames = FrameKind.of(data)
         if frames is not None:
             return frames.column(DENSITY, number_array(found.log_evidence))
         return float(found.log_evidence[0]) if found.one else found.log_evidence
 
+    @property
     @abstractmethod
-    def check_generative(self) -> None:
-        """Refuse to speak of the density of rows where the model knows only that of classes."""
+    def of_rows(self) -> Answers:
+        """The model that gives log P(row)."""
 
     # -- the file -------------------------------------------------------------------------------------------
 
     @property
     def judgement(self) -> Judgement | None:
         """How it answered rows that nothing of it had seen; None where none were held out, or more was learned."""
-        return self.judged if self.judged is not None or self.judge is None else self.judge(self)
+        if self.judged is not None or self.judge is None:
+            return self.judged
+        if self not in _JUDGED:
+            _JUDGED[self] = self.judge(self)
+        return _JUDGED[self]
 
     @property
     def digest(self) -> str:
@@ -354,7 +379,8 @@ def answer_row(model: Answers, row: object) -> RowPosterior | None:
     batch, unseen = read
     joint, words = model.scored(batch)
     found = Posterior.of(model.classes, joint, one=True, proper=model.proper)
-    return RowPosterior(found.classes, found.matrix, found.log_evidence, True, found.proper, unseen=unseen, words=words)
+    own: dict[str, Any] = {"unseen": unseen, "words": words, "gaps": model.gaps(batch), "answered_by": model}
+    return RowPosterior(found.classes, found.matrix, found.log_evidence, True, found.proper, **own)
 
 
 def remember_row(model: Answers, row: object, batch: Batch, strays: Mapping[str, int]) -> None:

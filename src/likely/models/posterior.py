@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from likely.errors import ColumnError, nearest, shown
+from likely.errors import ColumnError, SettingError, nearest, shown
+from likely.machinery.arrays import Bools
 from likely.machinery.presented import Presented
 from likely.models import kernels
+from likely.models.shapes.guarantee import Guarantee, intervals_by_gap, sets_by_gap
 from likely.table.formats.memory import FrameKind, to_frame
 from likely.table.labels import label
 from likely.table.output.sink import prediction_batch
@@ -19,6 +21,10 @@ from likely.table.output.sink import prediction_batch
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+UNTRIED = (
+    "This model was not tried on rows that were held out, so nothing is known of how sure its answers are. Fit it with "
+    "judge=True (likely fit --judge); what a model has learned, unlearned or merged since is not known either."
+)
 Matrix: TypeAlias = "NDArray[np.float64]"
 
 
@@ -60,6 +66,10 @@ class Posterior(Presented):
     """For each text column, how many words there were, and how many of these the model does not know and skipped."""
     frames: FrameKind | None = field(default=None, repr=False, compare=False)
     """The kind of frame that the rows came in, where they came in one."""
+    gaps: NDArray[np.int8] | None = field(default=None, repr=False, compare=False)
+    """How much of each row is unknown (`shapes/guarantee.py`), where a model has answered."""
+    answered_by: Any = field(default=None, repr=False, compare=False)
+    """The model, which knows how it did on rows that were held out."""
 
     @classmethod
     def of(cls, classes: tuple[str, ...], log_joint: Matrix, one: bool | None = None, proper: bool = True) -> Posterior:
@@ -105,6 +115,46 @@ class Posterior(Presented):
         names: list[str | None] = [*self.classes, None]
         found = [names[c] for c in self.codes]
         return found[0] if self.one else found
+
+    def sets(self, level: float = 0.9) -> Bools:
+        """Which classes are in the set of each row, (rows, classes): the true class is in it with at least this
+        probability, as it was for held-out rows. None is in it where a row has no probabilities, or where nothing is
+        known of rows of which so much is unknown."""
+        return sets_by_gap(self._guarantees(), self.matrix, self._gaps(), level)
+
+    def set(self, level: float = 0.9) -> tuple[str, ...] | list[tuple[str, ...]]:
+        """The classes that cannot be ruled out: the true one is among them with at least this probability.
+
+        >>> import likely
+        >>> table = {"x": [float(k % 10) for k in range(200)], "y": ["a" if k % 10 < 5 else "b" for k in range(200)]}
+        >>> likely.fit(table, "y").posterior({"x": 2.0}).set(0.95)
+        ('a',)
+        """
+        inside = self.sets(level)
+        found = [tuple(self.classes[k] for k in np.flatnonzero(row)) for row in inside]
+        return found[0] if self.one else found
+
+    def intervals(self, level: float = 0.9) -> tuple[Matrix, Matrix]:
+        """For each probability where the share of the class lies among rows that are answered so: low and high,
+        (rows, classes). NaN where nothing is known of that."""
+        return intervals_by_gap(self._guarantees(), self.matrix, self._gaps(), level)
+
+    def interval(self, name: object, level: float = 0.9) -> tuple[Any, Any]:
+        """Low and high of one class: of the held-out rows that were answered so, so many were of it. Two numbers for
+        one row, two arrays for a table."""
+        k = self._class_index(name)
+        low, high = self.intervals(level)
+        return (float(low[0, k]), float(high[0, k])) if self.one else (low[:, k], high[:, k])
+
+    def _guarantees(self) -> Sequence[Guarantee]:
+        judgement = None if self.answered_by is None else self.answered_by.judgement
+        if judgement is None or not judgement.guarantees:
+            raise SettingError(UNTRIED)
+        found: Sequence[Guarantee] = judgement.guarantees
+        return found
+
+    def _gaps(self) -> NDArray[np.int8]:
+        return np.zeros(len(self.matrix), np.int8) if self.gaps is None else self.gaps
 
     def frame(self) -> Any:
         """Prediction and probabilities, p(class), of every row, in the kind of frame that the rows came in, with its
@@ -172,9 +222,23 @@ def _join(classes: tuple[str, ...], parts: Sequence[Posterior], one: bool) -> Po
     evidence = np.concatenate([p.log_evidence for p in parts]) if parts else np.empty(0)
     unseen, strays = (dict(sum((Counter(getattr(p, name)) for p in parts), Counter())) for name in ("unseen", "strays"))
     absent = tuple(sorted({name for p in parts for name in p.absent}))
+    gaps = None if not parts or any(p.gaps is None for p in parts) else np.concatenate([p.gaps for p in parts])
+    who = parts[0].answered_by if parts else None
     proper = all(p.proper for p in parts)
     words = {name: _count_words(name, parts) for p in parts for name in p.words}
-    return Posterior(classes, matrix, evidence, one, proper, unseen=unseen, strays=strays, absent=absent, words=words)
+    return Posterior(
+        classes,
+        matrix,
+        evidence,
+        one,
+        proper,
+        unseen=unseen,
+        strays=strays,
+        absent=absent,
+        words=words,
+        gaps=gaps,
+        answered_by=who,
+    )
 
 
 def _count_words(name: str, parts: Sequence[Posterior]) -> tuple[int, int]:

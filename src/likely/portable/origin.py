@@ -47,11 +47,13 @@ def held_out_sentence(found: Judgement) -> str:
     if found.parts > 1:
         return (
             f"Rows were dealt to {found.parts} parts by a hash of their content, equal rows together; each part was "
-            "answered by models made without it, joined by weights found without it."
+            f"answered by models that had learned from the others, {plural(found.learned, 'row')} on average, joined "
+            "by weights found without it."
         )
     return (
-        f"{plural(found.rows, 'row')}, chosen by a hash of their content, equal rows together, were held out from "
-        f"{number(found.learned)} to learn from; the weights of the models were found on other rows than they answered."
+        f"{plural(found.rows, 'row')}, chosen by a hash of their content, equal rows together, were answered by models "
+        f"that had learned from {number(found.learned)} others; their weights were found on other rows than they "
+        "answered."
     )
 
 

@@ -18,6 +18,7 @@ from likely.evaluate.attributes.information import missing_logs, value_logs
 from likely.machinery.arrays import Floats
 from likely.machinery.words import clean, moment, number
 from likely.models.contracts import Model
+from likely.models.heldout.importance import evidence_range
 from likely.models.shapes import BinTable, LevelTable, TreeSum, bin_names, bin_of, sum_of
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
@@ -31,8 +32,6 @@ EVEN = 32
 """Steps of a curve that changes gradually, of equal weight."""
 MOST_ASKED = 24
 """Steps of each of two attributes that a model is asked about."""
-RULED_OUT = 40.0
-"""Nats that stand for a value that rules a class out, when means are taken."""
 
 
 @dataclass(frozen=True)
@@ -175,9 +174,7 @@ def mean_range(logs: Floats, weight: Floats, whole: float | None = None) -> floa
     total = weight.sum() if whole is None else whole
     if not len(logs) or not total > 0:
         return 0.0
-    with np.errstate(invalid="ignore"):
-        far = np.nan_to_num(logs.max(axis=1) - logs.min(axis=1), posinf=RULED_OUT)
-    return float(far @ weight / total)
+    return float(evidence_range(logs) @ weight / total)
 
 
 def strength_of(model: Model, effect: Effect) -> float:

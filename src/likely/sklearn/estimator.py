@@ -507,6 +507,21 @@ class LearnerClassifier(ClassifierMixin, LearnerEstimator):
         best = np.where(unknown, self._most_frequent() if unknown.any() else 0, chances.argmax(axis=1))
         return self.classes_[best]
 
+    def predict_set(self, X: object, level: float = 0.9) -> NDArray[np.bool_]:
+        """Which classes are not ruled out, (rows, classes): the true one is among them with at least this probability,
+        as it was for rows that were held out. Of learners of sums alone (naive Bayes) that is not known: fit those with
+        `likely.fit(…, judge=True)`."""
+        with as_value_errors():
+            sets = self.model_.posterior(self._table(X)).sets(level)
+        return np.asarray(self._matrix(sets.astype(np.float64), 0.0) > 0)
+
+    def predict_interval(self, X: object, level: float = 0.9) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """For each probability of `predict_proba` where the share of the class lies among rows that are answered so:
+        low and high, (rows, classes)."""
+        with as_value_errors():
+            low, high = self.model_.posterior(self._table(X)).intervals(level)
+        return self._matrix(low, 0.0), self._matrix(high, 0.0)
+
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Each column's share of the evidence that moves the answers, in the mean over rows; they sum to one.

@@ -10,6 +10,7 @@ from likely.apply.answers import AnswerStream, Mismatches
 from likely.apply.decide.decider import DecisionStream, decider
 from likely.apply.explain.explaining import explain
 from likely.apply.explain.ledger import Unit
+from likely.apply.novelty import remarks
 from likely.apply.predict import PredictionStream
 from likely.errors import SettingError
 from likely.models.contracts import Model
@@ -85,7 +86,7 @@ def _level_cells(model: Model, name: str, values: Sequence[object]) -> Sequence[
 
 
 def predict_rows(model: Model, rows: Sequence[Row], limits: Limits) -> Answer:
-    """The class of each row, and the probability of every class."""
+    """The class of each row, the probability of every class, and what training had nothing like."""
     _check_target(model)
     limits.check_cells(len(rows), len(model.classes), "classes")
     cells = complete_rows(model, rows, limits)
@@ -93,8 +94,8 @@ def predict_rows(model: Model, rows: Sequence[Row], limits: Limits) -> Answer:
     posterior: Posterior = model.posterior(cells[0]) if alone else model.posterior(cells)
     best = posterior.best if isinstance(posterior.best, list) else [posterior.best]
     out = [
-        {"prediction": name, "probabilities": dict(zip(model.classes, chances, strict=True))}
-        for name, chances in zip(best, posterior.matrix.tolist(), strict=True)
+        {"prediction": name, "probabilities": dict(zip(model.classes, chances, strict=True)), "remarks": unusual}
+        for name, chances, unusual in zip(best, posterior.matrix.tolist(), remarks(model, cells), strict=True)
     ]
     unlike = Mismatches()
     unlike.add(posterior)
@@ -120,12 +121,14 @@ def decide_rows(
     limits.check_actions(len({action for of_class in (costs or {}).values() for action in of_class}))
     how = decider(model, read_loss(model, costs, abstain))
     limits.check_cells(len(rows), len(how.loss.actions), "actions")
-    decision = how.decide(complete_rows(model, rows, limits))
+    cells = complete_rows(model, rows, limits)
+    decision = how.decide(cells)
     actions, reasons = (x if isinstance(x, list) else [x] for x in (decision.action, decision.reason))
     expected = [dict(zip(decision.actions, map(_finite, line), strict=True)) for line in decision.expected.tolist()]
     margins = map(_finite, decision.margins.tolist())
-    names = ("action", "expected", "margin", "reason")
-    out = [dict(zip(names, line, strict=True)) for line in zip(actions, expected, margins, reasons, strict=True)]
+    names = ("action", "expected", "margin", "reason", "remarks")
+    lines = zip(actions, expected, margins, reasons, remarks(model, cells), strict=True)
+    out = [dict(zip(names, line, strict=True)) for line in lines]
     return {"actions": list(decision.actions), "rows": out}
 
 
@@ -152,10 +155,12 @@ def _check_target(model: Model) -> None:
 # -- whole tables -----------------------------------------------------------------------------------------------
 
 
-def predict_table(model: Model, data: bytes, given: Format, wanted: Format, limits: Limits) -> TableAnswer:
-    """Predictions of a whole table, and what was unlike training on the way."""
+def predict_table(
+    model: Model, data: bytes, given: Format, wanted: Format, limits: Limits, remarks: bool = False
+) -> TableAnswer:
+    """Predictions of a whole table, and what was unlike training on the way; with `remarks` in a column, too."""
     _check_target(model)
-    return _answer_table(PredictionStream(model), data, given, wanted, limits)
+    return _answer_table(PredictionStream(model, remarks), data, given, wanted, limits)
 
 
 def decide_table(model: Model, data: bytes, given: Format, wanted: Format, limits: Limits) -> TableAnswer:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Annotated, Any, Literal, TypeAlias
 
 from fastapi import FastAPI, Query, Request
@@ -83,6 +84,7 @@ class RowsToDecide(RowsAsked):
 class Prediction(BaseModel):
     prediction: str | None
     probabilities: dict[str, float]
+    remarks: str
 
 
 class Predictions(BaseModel):
@@ -96,6 +98,7 @@ class Decided(BaseModel):
     expected: dict[str, float | None]
     margin: float | None
     reason: str | None
+    remarks: str
 
 
 class Decisions(BaseModel):
@@ -273,7 +276,7 @@ def _add_rows(app: FastAPI, model: Model, limits: Limits) -> None:
 
     @app.post("/predict", responses=REFUSED)
     def predict(asked: RowsAsked) -> Predictions:
-        """The class of each row, and the probability of every class."""
+        """The class of each row, the probability of every class, and what training had nothing like."""
         return Predictions(**answers.predict_rows(model, asked.rows, limits))
 
     @app.post("/explain", responses=REFUSED)
@@ -293,9 +296,9 @@ def _add_tables(app: FastAPI, model: Model, limits: Limits) -> None:
     how: dict[str, Any] = {"response_class": Response, "responses": TABLE, "openapi_extra": BODY}
 
     @app.post("/predict/table", **how)
-    async def predict_table(request: Request, wanted: Wanted = "csv") -> Response:
-        """Predictions of a whole table, sent as CSV, JSON lines or Arrow."""
-        return await _answer_table(model, request, answers.predict_table, wanted, limits)
+    async def predict_table(request: Request, wanted: Wanted = "csv", remarks: bool = False) -> Response:
+        """Predictions of a whole table, sent as CSV, JSON lines or Arrow; with `remarks` a column of them, too."""
+        return await _answer_table(model, request, partial(answers.predict_table, remarks=remarks), wanted, limits)
 
     @app.post("/decide/table", **how)
     async def decide_table(request: Request, wanted: Wanted = "csv") -> Response:

@@ -75,9 +75,7 @@ def ask(
     >>> [(q.attribute, round(q.drop, 3)) for q in ask(model, {}).questions]
     [('sky', 0.417), ('day', 0.0)]
     """
-    asked_of, model = model, model if model.references is not None else model.describer
-    if model.references is None:
-        model.check_generative()
+    asked_of, model = model, model if model.references is not None else model.of_rows
     how = decider(model, asked_of.loss if loss is None else loss, prior=prior)
     batch = row if isinstance(row, Batch) else next(model.batches(model.table_of_one(row)))
     found = Posterior.of(model.classes, how.model.log_joint(batch), one=True, proper=model.proper)

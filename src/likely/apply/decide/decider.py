@@ -15,13 +15,14 @@ from likely.apply.decide.missing import HOW_AVERAGED, by_missing, unaveraged
 from likely.apply.decide.priors import NewPrior, prior_of, with_prior
 from likely.errors import SettingError, nearest, shown
 from likely.intake.reading import Reading
+from likely.machinery.arrays import Bools
 from likely.machinery.presented import Presented
 from likely.machinery.threads import in_order
 from likely.models.contracts import Model
 from likely.models.kernels import TIE
 from likely.models.loss import Loss
 from likely.models.model import numbered
-from likely.models.posterior import Matrix, Posterior, join_posteriors, why_undecided
+from likely.models.posterior import UNTRIED, Matrix, Posterior, join_posteriors, why_undecided
 from likely.table.formats.memory import FrameKind, to_frame
 from likely.table.open import open_source
 from likely.table.output.sink import decision_batch, decision_names
@@ -38,8 +39,14 @@ if TYPE_CHECKING:
 
 NONE_OF_THESE = "none of these"
 """What is said of a row that is unlike all that the model knows."""
-UNDECIDED, STRANGE = -1, -2
+UNDECIDED, STRANGE, UNSURE = -1, -2, -3
 """The codes of rows without an action."""
+
+
+OTHER_PRIOR = (
+    "Intervals and sets are those of answers under the prior of training, with missing cells taken as the model does. "
+    "Leave --set and --interval out, or the prior (or --rule ml, --missing-by)."
+)
 
 
 class Costs:
@@ -83,7 +90,8 @@ class Decision(Presented):
     expected: Matrix
     """Expected loss, (rows, actions); NaN where a row has no probabilities."""
     codes: NDArray[np.intp]
-    """Index of the action; the first of equals; -1 where there is none, -2 for "none of these"."""
+    """Index of the action; the first of equals; -1 where there is none, -2 for "none of these", -3 where it is too
+    unsure."""
     margins: NDArray[np.float64]
     """How much less the action costs than the second best, expected; NaN where a row has no probabilities."""
 
@@ -101,7 +109,7 @@ class Decision(Presented):
     @property
     def action(self) -> str | list[str | None] | None:
         """The action; None where a row allows none; "none of these" where it is unlike all that the model knows."""
-        names = [*self.actions, NONE_OF_THESE, None]  # codes -2 and -1 count from the end
+        names = [*self.actions, None, NONE_OF_THESE, None]  # codes -3, -2 and -1 count from the end
         found = [names[c] for c in self.codes]
         return found[0] if self.one else found
 
@@ -128,7 +136,7 @@ class Decision(Presented):
 
     def batch(self, kept: ArrowBatch | None = None) -> ArrowBatch:
         """Action, expected losses, margin and reason of every row as columns, after those of `kept`."""
-        others, why = (None, NONE_OF_THESE), reasons(self.posterior.proper)
+        others, why = (None, NONE_OF_THESE, None), reasons(self.posterior.proper)
         return decision_batch(self.actions, others, why, self.codes, self.expected, self.margins, kept)
 
     def frame(self) -> Any:
@@ -174,15 +182,27 @@ class TableDecision(Decision):
         def expected_loss(self, action: str | None = None) -> NDArray[np.float64]: ...
 
 
-def reasons(proper: bool) -> tuple[str, str]:
-    """Why rows have no action: codes -1 and -2."""
-    return why_undecided(proper), "unlike the training rows"
+def reasons(proper: bool) -> tuple[str, str, str]:
+    """Why rows have no action: codes -1, -2 and -3."""
+    return (
+        why_undecided(proper),
+        "unlike the training rows",
+        "too unsure: what is not ruled out calls for other actions",
+    )
 
 
 def make_decision(
-    posterior: Posterior, loss: Loss, strange: NDArray[np.bool_] | None = None, costs: Costs | None = None
+    posterior: Posterior,
+    loss: Loss,
+    strange: NDArray[np.bool_] | None = None,
+    costs: Costs | None = None,
+    *,
+    set_level: float | None = None,
+    interval: float | None = None,
 ) -> RowDecision | TableDecision:
-    """Decide every row of a posterior; rows that are `strange` are none of the classes."""
+    """Decide every row of a posterior; rows that are `strange` are none of the classes. With `set_level` there is no
+    action where two classes that are not ruled out call for different ones, with `interval` where the action is not the
+    best one all over the intervals of the probabilities."""
     own = costs or Costs(loss, posterior.classes)
     expected, apart = own.expected(posterior.matrix), own.expected(posterior.matrix, apart=True)
     if apart.size:
@@ -194,11 +214,40 @@ def make_decision(
     two = np.partition(apart, 1, axis=1)[:, :2] if len(apart) else np.empty((0, 2))
     margins = two[:, 1] - two[:, 0]
     undefined = posterior.undefined
+    if set_level is not None:
+        codes[~_agree(posterior.sets(set_level), own)] = UNSURE
+    if interval is not None:
+        codes[~_best_all_over(posterior.matrix, posterior.intervals(interval), own, codes)] = UNSURE
     expected[undefined], margins[undefined], codes[undefined] = np.nan, np.nan, UNDECIDED
     if strange is not None:
         codes[strange] = STRANGE
     kind = RowDecision if posterior.one else TableDecision
     return kind(loss, posterior, expected, codes, margins)
+
+
+def _agree(sets: Bools, costs: Costs) -> Bools:
+    """Whether all classes of each set call for the same action; not where nothing is known of a set."""
+    calls = costs.apart.argmin(axis=1)
+    first = np.where(sets, calls, len(calls) + len(costs.loss.actions)).min(axis=1)
+    return np.asarray(sets.any(axis=1) & (np.where(sets, calls, -1).max(axis=1) == first))
+
+
+def _best_all_over(chances: Matrix, bounds: tuple[Matrix, Matrix], costs: Costs, codes: NDArray[np.intp]) -> Bools:
+    """Whether the action of each row costs no more than any other, whichever probabilities within the bounds are true:
+    the worst case gives the classes that it costs most in as much as their bounds and the sum allow."""
+    low, high = np.minimum(bounds[0], chances), np.maximum(bounds[1], chances)
+    out: Bools = np.asarray(~np.isnan(bounds[0]).any(axis=1))
+    for action in np.unique(codes[codes >= 0]).tolist():
+        rows = np.flatnonzero((codes == action) & out)
+        for other in range(costs.apart.shape[1]):
+            more = costs.apart[:, action] - costs.apart[:, other]
+            room, left = (high - low)[rows], 1 - low[rows].sum(axis=1)
+            worst = low[rows] @ more
+            for k in np.argsort(-more, kind="stable"):
+                given = np.minimum(room[:, k], left)
+                worst, left = worst + given * more[k], left - given
+            out[rows[worst > TIE * costs.span]] = False
+    return np.asarray(out)
 
 
 def together(parts: Sequence[Decision], loss: Loss, classes: tuple[str, ...], one: bool) -> Decision:
@@ -230,6 +279,8 @@ class Decider:
     """P(class) in the model, and as it is decided by."""
     familiar: Familiar | None = None
     notes: tuple[str, ...] = ()
+    set_level: float | None = None
+    interval: float | None = None
 
     def decisions(self, source: Source, columns: list[str] | None = None) -> Iterator[tuple[Any, Decision]]:
         """Each Arrow batch of a source with its decision, in order; several threads score."""
@@ -242,7 +293,8 @@ class Decider:
             if self.familiar is not None:
                 same = self.familiar.model is model
                 strange = self.familiar.strange(batch, found.log_evidence if same else None)
-            return arrow, make_decision(found, self.loss, strange, costs)
+            how = {"set_level": self.set_level, "interval": self.interval}
+            return arrow, make_decision(found, self.loss, strange, costs, **how)
 
         wanted = model.columns_in(source)
         yield from in_order(numbered(source.as_written().batches(wanted if columns is None else columns)), scored)
@@ -265,6 +317,8 @@ def decider(
     unlike: float | None = None,
     training: object = None,
     seed: int = 0,
+    set_level: float | None = None,
+    interval: float | None = None,
 ) -> Decider:
     """Check everything and put it together; `decide` says what each part is."""
     if model.schema.target is None:
@@ -283,10 +337,22 @@ def decider(
         # The density of a row without its missing cells, also where the class is averaged over what they may hold.
         plain = taken if missing_by != "averaged" else with_prior(model, given) if given is not None else model
         known = familiar(plain, unlike, training, seed)
+    if (set_level is not None or interval is not None) and taken.judgement is None:
+        raise SettingError(UNTRIED if model.judgement is None else OTHER_PRIOR)
     own = missing_by == "averaged" and model.references is None
     notes = [HOW_AVERAGED, unaveraged(model)] if own else []
     notes = [note for note in [*notes, "" if known is None else known.told] if note]
-    return Decider(taken, chosen, rule, old, prior_of(taken) if given is not None else old, known, tuple(notes))
+    return Decider(
+        taken,
+        chosen,
+        rule,
+        old,
+        prior_of(taken) if given is not None else old,
+        known,
+        tuple(notes),
+        set_level,
+        interval,
+    )
 
 
 def chosen_loss(
@@ -315,6 +381,8 @@ class DecisionOptions(TypedDict, total=False):
     unlike: float | None
     training: object
     seed: int
+    set_level: float | None
+    interval: float | None
 
 
 # A str has a length as columns have, and any dict is an object: the first signature that fits is the one.
@@ -331,7 +399,15 @@ def decide(  # type: ignore[overload-overlap]
     model: Model, data: MixedRow, loss: GivenLoss = None, **how: Unpack[DecisionOptions]
 ) -> RowDecision: ...
 @overload
-def decide(model: Posterior, data: None = None, loss: GivenLoss = None, *, rule: Rule = "loss") -> Decision: ...
+def decide(
+    model: Posterior,
+    data: None = None,
+    loss: GivenLoss = None,
+    *,
+    rule: Rule = "loss",
+    set_level: float | None = None,
+    interval: float | None = None,
+) -> Decision: ...
 @overload
 def decide(model: Model, data: object, loss: GivenLoss = None, **how: Unpack[DecisionOptions]) -> TableDecision: ...
 def decide(
@@ -345,6 +421,8 @@ def decide(
     unlike: float | None = None,
     training: object = None,
     seed: int = 0,
+    set_level: float | None = None,
+    interval: float | None = None,
 ) -> Decision:
     """The action of least expected loss for one row (a dict) or every row of a table, or for a posterior.
 
@@ -355,6 +433,8 @@ def decide(
     - `missing_by`: "left-out", "averaged" or "informative"; None takes missing cells as the model does.
     - `unlike`: a share; rows less probable than all but this share of `training` (or of rows drawn from the model with
       `seed`) are "none of these".
+    - `set_level`: no action where two classes that are not ruled out at this level call for different ones.
+    - `interval`: no action where another would be better somewhere in the intervals of probabilities at this level.
 
     >>> import likely
     >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "y"]}, target="play")
@@ -368,10 +448,10 @@ def decide(
                 raise SettingError(f"A posterior alone does not know its model, which {name} needs. Give the model.")
         if rule == "ml":
             raise SettingError("A posterior alone does not know its prior, so none can be divided out. Give the model.")
-        return make_decision(model, chosen_loss(model.classes, None, loss, rule))
-    how = decider(
-        model, loss, rule=rule, prior=prior, missing_by=missing_by, unlike=unlike, training=training, seed=seed
-    )
+        own = chosen_loss(model.classes, None, loss, rule)
+        return make_decision(model, own, set_level=set_level, interval=interval)
+    rest: dict[str, Any] = {"missing_by": missing_by, "unlike": unlike, "training": training, "seed": seed}
+    how = decider(model, loss, rule=rule, prior=prior, set_level=set_level, interval=interval, **rest)
     return how.decide(data)
 
 
@@ -386,6 +466,7 @@ class DecidedRows:
     chosen: dict[str, int]
     undecided: int
     strange: int
+    unsure: int
     remarks: tuple[str, ...]
 
 
@@ -396,7 +477,7 @@ class DecisionStream(AnswerStream[Decision]):
         super().__init__(how.model)
         self.how, self.names, self._each = how, decision_names(how.loss.actions), each
         self.times = np.zeros(len(how.loss.actions), np.int64)
-        self.undecided = self.strange = 0
+        self.undecided = self.strange = self.unsure = 0
 
     def batches(self, source: Source, columns: list[str] | None) -> Iterator[tuple[ArrowBatch, Decision]]:
         return self.how.decisions(source, columns)
@@ -408,6 +489,7 @@ class DecisionStream(AnswerStream[Decision]):
         self.times += np.bincount(answer.codes[answer.codes >= 0], minlength=len(self.times))
         self.undecided += int((answer.codes == UNDECIDED).sum())
         self.strange += int((answer.codes == STRANGE).sum())
+        self.unsure += int((answer.codes == UNSURE).sum())
 
     def empty(self) -> Decision:
         return make_decision(Posterior.of(self.model.classes, np.empty((0, len(self.model.classes)))), self.how.loss)
@@ -422,12 +504,12 @@ class DecisionStream(AnswerStream[Decision]):
         if not proper and self.rows:
             name = type(self.model.learner).__name__
             remarks.append(f"{name} outputs scores, not probabilities, so expected losses are rough.")
-        for count, reason in zip((self.undecided, self.strange), reasons(proper), strict=True):
+        for count, reason in zip((self.undecided, self.strange, self.unsure), reasons(proper), strict=True):
             if count:
                 number = "1 row has" if count == 1 else f"{count:,} rows have"
                 remarks.append(f"{number} no action of the loss: {reason}.")
         chosen = dict(zip(self.how.loss.actions, self.times.tolist(), strict=True))
-        return DecidedRows(self.rows, chosen, self.undecided, self.strange, tuple(remarks))
+        return DecidedRows(self.rows, chosen, self.undecided, self.strange, self.unsure, tuple(remarks))
 
 
 def decide_table(

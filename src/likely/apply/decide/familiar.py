@@ -103,9 +103,7 @@ def familiar(model: Model, share: float, training: object = None, seed: int = 0,
     if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 < share < 1:
         raise SettingError(f"unlike is {shown(share)}. Give a share of rows between 0 and 1, such as 0.001.")
     whole = model
-    if not model.generative:
-        model = model.learned.describer
-    model.check_generative()
+    model = (model if model.generative else model.learned).of_rows
     if texts := [shown(c.name) for c in model.schema.attributes if c.kind == "text"]:
         raise SettingError(
             f"{texts[0]} is free text: the longer a text, the less probable it is, so rows cannot be called unlike "

@@ -82,7 +82,7 @@ def by_missing(model: Model, way: str | None) -> Model:
     if model.references is not None:
         if way == "averaged":
             return model
-        model = replace(model, references=None)
+        model = replace(model, references=None, judged=None, judge=None)  # those were other answers
     if way == "averaged":
         return average_missing(model)
     if way == "informative":

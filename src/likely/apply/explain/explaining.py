@@ -24,7 +24,7 @@ from likely.apply.explain.ledger import (
 )
 from likely.apply.explain.pieces import EvidencePiece, pieces_of
 from likely.apply.explain.row import QueryRow, read_row
-from likely.apply.novelty import NoveltyCheck
+from likely.apply.novelty import IMPROBABLE, NoveltyCheck
 from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.models.contracts import Model
 from likely.models.fractions import tie_text
@@ -176,6 +176,8 @@ def _remarks(
         out.append(f"{said} is beyond all values of training ({check.range_of(name)}).")
     if check.unlike(row.batch)[0]:
         out.append(HARDLY)
+    elif check.improbable(row.batch)[0]:
+        out.append(f"Unusual: {IMPROBABLE}.")
     unused = [n for n in row.cells if n in model.schema.names and model.schema[n].role == "left out" and row.cells[n]]
     if unused and row.number is None:
         out.append(f"The model does not use {', '.join(shown(n, 30) for n in unused)}.")

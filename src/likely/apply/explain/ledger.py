@@ -312,6 +312,24 @@ def amount(ledger: Ledger, log: float | None) -> str:
     return f"{value:+z,.2f}" if abs(value) < 1e6 else f"{value:+.3g}"
 
 
+def amounts(ledger: Ledger, logs: Sequence[float | None], total: float | None, printed: str) -> list[str]:
+    """What lines come to, rounded so that they add up to their total as it is `printed`: of those cut most, as many as
+    it takes are rounded the other way (largest remainders)."""
+    told = [amount(ledger, log) for log in logs]
+    known = [log for log in (*logs, total) if log is not None and math.isfinite(log)]
+    if ledger.unit == "odds" or len(known) <= len(logs) or max(map(abs, known)) > 1e5:
+        return told
+    *values, whole = (100 * in_unit(log, ledger.unit) for log in known)
+    if not math.isclose(math.fsum(values), whole, rel_tol=1e-9, abs_tol=1e-3):
+        return told  # some lines are not shown
+    steps = [round(value) for value in values]
+    missing = round(100 * float(printed.replace(",", ""))) - sum(steps)
+    up = 1 if missing > 0 else -1
+    for k in sorted(range(len(steps)), key=lambda k: up * (steps[k] - values[k]))[: abs(missing)]:
+        steps[k] += up
+    return [f"{step / 100:+z,.2f}" for step in steps]
+
+
 def mark(ledger: Ledger, log: float) -> str:
     """What a word of a text says, short enough to stand beside it: '+1.2'."""
     if math.isinf(log):
@@ -417,27 +435,33 @@ def lines(ledger: Ledger, everything: bool = False) -> list[tuple[str, ...]]:
     unit = max(sizes, default=0.0) or 1.0
     of, other = sides(ledger)
 
-    def line(entry: Entry, indent: str = "") -> list[tuple[str, ...]]:
+    def line(entry: Entry, told: str, indent: str = "") -> list[tuple[str, ...]]:
         log = entry.log_ratio
         size = 0 if log is None else WIDEST if math.isinf(log) else round(WIDEST * min(abs(log) / unit, 1.0))
         bar = "▇" * max(size, 1 if log is not None and abs(log) >= TRIFLE else 0)
         left, right = ("", bar) if log is None or log >= 0 else (bar, "")
-        told = "" if entry.silent else amount(ledger, log)
-        out: list[tuple[str, ...]] = [(indent + heading(entry), told, left, right, saying(ledger, entry))]
+        shown = "" if entry.silent else told
+        out: list[tuple[str, ...]] = [(indent + heading(entry), shown, left, right, saying(ledger, entry))]
         told_parts = [p for p in entry.parts if everything or p.kind != "share"]
         parts = sorted(told_parts, key=lambda p: -math.inf if p.log_ratio is None else -abs(p.log_ratio))
-        for part in parts if everything else parts[:MOST_PARTS]:
-            out += line(part, indent + "  ")
-        if not everything and len(parts) > MOST_PARTS:
-            rest = sum_ratios([p.log_ratio for p in parts[MOST_PARTS:]])
-            out.append((f"{indent}  … {len(parts) - MOST_PARTS} more", amount(ledger, rest), "", "", ""))
-        return out
+        rest = [] if everything else parts[MOST_PARTS:]
+        more = (indent + f"  … {len(rest)} more", "")
+        return out + add_up((parts[: len(parts) - len(rest)], rest), log, told, indent + "  ", more)
 
-    rows = [row for entry in shown_entries for row in line(entry)]
-    if hidden:
-        rest = sum_ratios([e.log_ratio for e in hidden])
-        rows.append((f"{len(hidden)} others together", amount(ledger, rest), "", "", "each says less"))
+    def add_up(
+        parts: tuple[Sequence[Entry], Sequence[Entry]], total: float | None, printed: str, indent: str,
+        more: tuple[str, str],
+    ) -> list[tuple[str, ...]]:  # fmt: skip
+        """Lines for the first entries, and one for the others together."""
+        entries, others = parts
+        logs = [e.log_ratio for e in entries] + ([sum_ratios([e.log_ratio for e in others])] if others else [])
+        told = amounts(ledger, logs, total, printed)
+        rows = [row for entry, each in zip(entries, told, strict=False) for row in line(entry, each, indent)]
+        return [*rows, (more[0], told[-1], "", "", more[1])] if others else rows
+
     log = ledger.log_odds
+    more = (f"{len(hidden)} others together", "each says less")
+    rows = add_up((shown_entries, hidden), log, amount(ledger, log), "", more)
     if log is None:
         total = f"impossible for {of} and for {other}" if ledger.proper else "no class wins"
     elif math.isinf(log):

@@ -1,12 +1,13 @@
-"""Uncertainty: an interval for each probability of a posterior, from the doubt about what was counted.
+"""How sure an answer is: an interval for each probability, and the classes that cannot be ruled out.
 
-Draws the model's parameters as often as asked, by a seed, and reads the interval off the posteriors that they give.
+By held-out rows, of any model that was tried on some: what became of rows that were answered so. By counts, of naive
+Bayes: draws the model's parameters by a seed, and reads the interval off the posteriors that they give.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -14,17 +15,21 @@ import numpy as np
 
 from likely.apply.explain.doubt import HALF, Behind, doubt_of, log_gamma, variance
 from likely.errors import ColumnError, SettingError, nearest, shown
+from likely.machinery.arrays import Bools
 from likely.machinery.presented import Presented
 from likely.models.contracts import Model
-from likely.models.posterior import Matrix, Posterior
+from likely.models.posterior import UNTRIED, Matrix, Posterior, join_posteriors
 from likely.table.batch import Batch, Codes
 from likely.table.labels import label
+from likely.table.open import open_source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ROOM = 1 << 18
 """Numbers held at a time, rows * classes * draws: as many as stay in the processor's cache."""
+MOST_NAMED = 8
+"""Classes that a sentence names."""
 FEW = 30
 """Fewer cases than this are called few."""
 
@@ -78,8 +83,10 @@ class Sureness(Presented):
     low: Matrix
     high: Matrix
     level: float
-    """How probable it is that the interval holds the probability, if all the model takes for granted is so."""
+    """How probable it is that the interval holds the probability: by counts, if all that the model takes for granted
+    is so."""
     draws: int
+    """0: by held-out rows."""
     seed: int
     one: bool
     """Whether a single row was asked about."""
@@ -93,6 +100,8 @@ class Sureness(Presented):
     behind: tuple[Behind, ...]
     value: str | None = None
     """The level of the one row's `attribute`."""
+    sets: Bools | None = None
+    """By held-out rows: which classes cannot be ruled out, (rows, classes); None by counts."""
 
     def __len__(self) -> int:
         return len(self.matrix)
@@ -119,9 +128,19 @@ class Sureness(Presented):
     def words(self, name: object = None, row: int = 0) -> str:
         """'63 %, between 41 and 80: only 7 cases like this (…)', of a class or of the most probable one."""
         if np.isnan(self.low[row]).any():
+            if self.sets is not None and self.matrix[row].any():
+                return "So much of the row is unknown that held-out rows say nothing of it"
             return "every class is impossible, so there is no probability"
         k = int(self.matrix[row].argmax()) if name is None else self._place(name)
         number, low, high = percents(self.matrix[row, k], self.low[row, k], self.high[row, k])
+        if self.sets is not None:
+            wanted, out = self.classes[k], self.sets[row]
+            some = [shown(c, 30) for c, inside in zip(self.classes, out, strict=True) if inside]
+            others = [f"{len(some) - MOST_NAMED} more"] if len(some) > MOST_NAMED else []
+            return (
+                f"Of held-out rows answered like this, {low} to {high} % are {shown(wanted, 30)}. "
+                f"Not ruled out at {100 * self.level:g} %: {', '.join(some[:MOST_NAMED] + others)}"
+            )
         if low == high or self.low[row, k] > 0.9999 or self.high[row, k] < 0.0001:
             return f"{number} %, with an interval too narrow to show"
         thinnest = self.thinnest(row)
@@ -138,6 +157,9 @@ class Sureness(Presented):
         behind = None
         if thin is not None:
             behind = {"attribute": thin.attribute, "value": thin.value, "class": thin.label, "cases": thin.cases}
+        if self.sets is not None:
+            inside = [c for c, one in zip(self.classes, self.sets[0], strict=True) if one]
+            return {"level": self.level, "by": "held-out rows", "classes": told, "set": inside}
         return {"level": self.level, "draws": self.draws, "seed": self.seed, "classes": told, "thinnest": behind}
 
     def __repr__(self) -> str:
@@ -169,10 +191,13 @@ def percents(*shares: float) -> list[str]:
 def sureness(model: Model, data: object, *, level: float = 0.9, draws: int = 2000, seed: int = 0) -> Sureness:
     """An interval for the probability of each class, for one row (a dict of values) or every row of a table.
 
-    What was counted is uncertain where rows are few: shares of levels and of classes have Dirichlet posteriors, means
-    and deviations normal-inverse-gamma ones. Parameters are drawn from them `draws` times, each time the posterior of
-    the classes is worked out, and the interval holds the middle `level` of them. The draws of a row depend on the
-    seed alone, not on the rows beside it.
+    Of a model that does not keep counts (the default, say), the interval is that of what became of held-out rows that
+    were answered so, and `sets` has the classes that cannot be ruled out, as `posterior(…).intervals` and `.sets`.
+
+    Of naive Bayes: what was counted is uncertain where rows are few. Shares of levels and of classes have Dirichlet
+    posteriors, means and deviations normal-inverse-gamma ones. Parameters are drawn from them `draws` times, each time
+    the posterior of the classes is worked out, and the interval holds the middle `level` of them. The draws of a row
+    depend on the seed alone, not on the rows beside it.
 
     >>> import likely
     >>> data = {"sky": ["sun", "rain"] * 40, "play": ["y", "y", "n", "y"] * 20}
@@ -180,9 +205,13 @@ def sureness(model: Model, data: object, *, level: float = 0.9, draws: int = 200
     >>> likely.sureness(model, {"sky": "rain"}).words()
     "98 %, between 93 and 99.9: no case like this ('sky' is 'rain' in class 'n')"
     """
-    _check_doubtful(model)
     level, draws, seed = _checked(level, draws, seed)
     rows, one = model.as_table(data)
+    if unsure(model) and not untried(model):
+        return sure_by_rows(
+            join_posteriors(model.classes, [p for _, p in model.posteriors(open_source(rows))], one), level
+        )
+    _check_doubtful(model)
     return _Draws(model, draws, seed).sureness(model.batches(rows), level, one)
 
 
@@ -193,17 +222,53 @@ def sure_of(model: Model, batch: Batch, *, level: float = 0.9, draws: int = 2000
     return _Draws(model, draws, seed).sureness([batch], level, batch.rows == 1)
 
 
+def sure_by_rows(found: Posterior, level: float) -> Sureness:
+    """What held-out rows say of answers."""
+    low, high = found.intervals(level)
+    rows, none = len(found), np.full(len(found), -1)
+    return Sureness(
+        classes=found.classes,
+        matrix=found.matrix,
+        low=low,
+        high=high,
+        level=level,
+        draws=0,
+        seed=0,
+        one=found.one,
+        attribute=none,
+        label=np.zeros(rows, np.intp),
+        cases=np.full(rows, np.inf),
+        names=(),
+        behind=(),
+        sets=found.sets(level),
+    )
+
+
+def all_sureness(model: Model, batch: Batch, level: float) -> tuple[list[Sureness], str]:
+    """All that can be said of the one row of a batch, by counts and by held-out rows; if nothing, why."""
+    out, why = [], unsure(model)
+    if not why:
+        out.append(sure_of(model, batch, level=level))
+    if not untried(model):
+        found = Posterior.of(model.classes, model.log_joint(batch), one=True, proper=model.proper)
+        out.append(sure_by_rows(replace(found, gaps=model.gaps(batch), answered_by=model), level))
+    return out, "" if out else why
+
+
+def untried(model: Model) -> str:
+    """Why held-out rows say nothing of this model's answers, as a sentence; empty where they do."""
+    judgement = model.judgement
+    return "" if judgement is not None and judgement.guarantees else UNTRIED
+
+
 def unsure(model: Model) -> str:
-    """Why there is no interval for this model's probabilities, as a sentence; empty where there is one."""
+    """Why counts give no interval for this model's probabilities, as a sentence; empty where they do."""
     if model.schema.target is None:
         return "This model is a density, so it has no class probabilities."
     if not model.factored and model.learned.factored:
         return "There is no interval where an answer is averaged over what missing cells may hold."
     if not model.factored:
-        return (
-            f"{type(model.learner).__name__} does not keep what an interval needs. "
-            "Only NaiveBayes and Prior have intervals."
-        )
+        return f"{type(model.learner).__name__} does not keep what an interval needs. {UNTRIED}"
     strange = [f.name for f in model.factors if doubt_of(f, model.summary, 1, (0,)) is None]
     return f"The uncertainty of {shown(strange[0])} cannot be computed, so there is no interval." if strange else ""
 

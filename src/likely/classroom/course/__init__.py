@@ -1,8 +1,8 @@
-"""A course in eight chapters: where the chapters are, how a page is made of one, and whether an answer is right.
+"""A course in fifteen chapters: where the chapters are, how a page is made of one, and whether an answer is right.
 
 Knows the texts of docs/course and the tables of examples/, which come with the package; prints nothing.
-Inside: `chapters` finds and reads the texts and makes HTML of them, `answers` works out what exercises ask for and
-compares. The notebooks beside the chapters are written by scripts/docs.
+Inside: `chapters` finds and reads the texts, with what is right behind each exercise, and makes HTML of them;
+`answers` compares, and so does `exercises.js` on a page. The notebooks beside the chapters are written by scripts/docs.
 
 >>> from likely.classroom.course import check
 >>> check("1.1", "3/5").right

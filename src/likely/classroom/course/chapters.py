@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,10 +20,33 @@ from likely.table.output.files import check_unedited
 HERE = Path(__file__).parent
 CLONE = HERE.parents[3]
 """The top folder of a clone; in an installed package a folder of others."""
-TITLE = re.compile(r"^# (?P<number>\d)\. (?P<title>.+)$", re.MULTILINE)
+TITLE = re.compile(r"^# (?P<number>\d+)\. (?P<title>.+)$", re.MULTILINE)
 EXERCISE = re.compile(
-    r"^\*\*Exercise (?P<name>\d\.\d)\.\*\* (?P<question>.+?)\n<!-- hint: (?P<hint>.+?) -->", re.DOTALL | re.MULTILINE
+    r"^\*\*Exercise (?P<name>\d+\.\d)\.\*\* (?P<question>.+?)\n<!-- hint: (?P<hint>.+?) -->\n"
+    r"<!-- answer: (?P<answer>\S+) -->\n(?P<mistakes>(?:<!-- mistake .+? -->\n)*)",
+    re.DOTALL | re.MULTILINE,
 )
+MISTAKE = re.compile(r"<!-- mistake (\S+): (.+?) -->", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """What an exercise asks for: its hint, what is right, and numbers that a usual mistake gives, with what to say."""
+
+    name: str
+    hint: str
+    answer: str
+    mistakes: tuple[tuple[str, str], ...]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it asks for a count, which is right or wrong to the last digit."""
+        return self.answer.isdigit()
+
+    @property
+    def written(self) -> str:
+        """What is right, as it is told: a fraction or six digits."""
+        return f"{float(self.answer):.6g}" if "." in self.answer else self.answer
 
 
 @dataclass(frozen=True)
@@ -39,9 +63,17 @@ class Chapter:
         """The name of its files, without their ending: 3-counting."""
         return self.path.stem
 
-    def exercises(self) -> dict[str, str]:
-        """The exercises in their order, each with its hint on one line."""
-        return {found["name"]: " ".join(found["hint"].split()) for found in EXERCISE.finditer(self.text)}
+    def exercises(self) -> dict[str, Exercise]:
+        """The exercises in their order."""
+        return {
+            found["name"]: Exercise(
+                found["name"],
+                " ".join(found["hint"].split()),
+                found["answer"],
+                tuple((value, " ".join(words.split())) for value, words in MISTAKE.findall(found["mistakes"])),
+            )
+            for found in EXERCISE.finditer(self.text)
+        }
 
 
 def course_folder() -> Path:
@@ -66,13 +98,13 @@ def _folder(packaged: str, in_clone: str) -> Path:
 def read_chapters() -> tuple[Chapter, ...]:
     """Every chapter, in order."""
     found = []
-    for path in sorted(course_folder().glob("[1-9]-*.md")):
+    for path in course_folder().glob("[1-9]*-*.md"):
         text = path.read_text(encoding="utf-8")
         heading = TITLE.search(text)
         if heading is None:
             raise InputError(f"{shown(path, 200)} has no heading such as '# 3. Naive Bayes by counting'.")
         found.append(Chapter(int(heading["number"]), heading["title"], path, text))
-    return tuple(found)
+    return tuple(sorted(found, key=lambda chapter: chapter.number))
 
 
 def find_chapter(number: int) -> Chapter:
@@ -206,6 +238,9 @@ pre { font-size: 13px; line-height: 1.4; background: #f5f5f3; border: 1px solid 
 code { font-family: ui-monospace, monospace; font-size: .88em; }
 table { border-collapse: collapse; } th, td { border: 1px solid #ccc; padding: .2rem .6rem; text-align: left; }
 img { max-width: 100%; height: auto; }
+.answer { display: flex; gap: .5rem; flex-wrap: wrap; align-items: baseline; margin: -.5rem 0 1.5rem; font-size: 15px; }
+.answer input { font: inherit; width: 9rem; padding: .1rem .4rem; } .answer button { font: inherit; cursor: pointer; }
+.answer .right { color: #176b2c; font-weight: 600; }
 nav { display: flex; justify-content: space-between; gap: 1rem; font-size: 15px; }
 """
 
@@ -213,13 +248,29 @@ nav { display: flex; justify-content: space-between; gap: 1rem; font-size: 15px;
 def page_of(chapter: Chapter) -> str:
     """A chapter as one HTML page, with its pictures in it and links to the chapters before and after."""
     ways = _ways(chapter)
-    body = to_html(chapter.text, lambda there: _resolve(chapter, there))
+    body = _add_answers(to_html(chapter.text, lambda there: _resolve(chapter, there)), chapter)
+    script = (HERE / "exercises.js").read_text(encoding="utf-8")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<meta name="generator" content="likely course">\n<title>{chapter.number}. {escape(chapter.title)}</title>\n'
-        f"<style>{STYLE}</style>\n</head>\n<body>\n{ways}\n<main>\n{body}\n</main>\n{ways}\n</body>\n</html>\n"
+        f"<style>{STYLE}</style>\n</head>\n<body>\n{ways}\n<main>\n{body}\n</main>\n{ways}\n<script>\n{script}</script>\n"
+        "</body>\n</html>\n"
     )
+
+
+def _add_answers(body: str, chapter: Chapter) -> str:
+    """A place to answer in behind each exercise; exercises.js says what `check` would."""
+
+    def add(found: re.Match[str]) -> str:
+        asked = chapter.exercises()[found["name"]]
+        data = {"hint": asked.hint, "answer": asked.answer, "written": asked.written, "mistakes": asked.mistakes}
+        return (
+            f'{found[0]}\n<form class="answer" data-exercise="{escape(json.dumps(data))}"><input aria-label="Answer to '
+            f'{asked.name}" autocomplete="off"> <button>Check</button> <output></output></form>'
+        )
+
+    return re.sub(r"<p><strong>Exercise (?P<name>\d+\.\d)\.</strong>.*?</p>", add, body, flags=re.DOTALL)
 
 
 def _ways(chapter: Chapter) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,6 +26,14 @@ from likely.errors import SettingError, nearest, shown
 
 if TYPE_CHECKING:
     from likely.models.loss import Loss
+
+
+def loss_options(decorated: Any) -> Any:
+    """--loss and --abstain: what actions cost, in a file or cost by cost."""
+    each = "Costs of actions: a TOML file, or one cost at a time."
+    named = click.option("--loss", multiple=True, metavar="FILE.toml|HYPOTHESIS:ACTION=COST", help=each)
+    unknown = 'The cost of the action "don\'t know", whatever is true.'
+    return named(click.option("--abstain", metavar="COST", help=unknown)(decorated))
 
 
 # likely bayes: Bayes' rule on a table of hypotheses, worked out as on a blackboard.
@@ -56,13 +64,7 @@ if TYPE_CHECKING:
     type=click.Choice(["positive", "negative"]),
     help="Results of the tests, in order; positive if not given.",
 )
-@click.option(
-    "--loss",
-    multiple=True,
-    metavar="FILE.toml|HYPOTHESIS:ACTION=COST",
-    help="Costs of actions: a TOML file, or one cost at a time.",
-)
-@click.option("--abstain", metavar="COST", help='The cost of the action "don\'t know", whatever is true.')
+@loss_options
 @click.option("--density", is_flag=True, help="Likelihoods are densities, which may be above 1.")
 @json_option
 def bayes(
@@ -189,6 +191,7 @@ def _loss(entries: tuple[str, ...], abstain: str | None, hypotheses: list[str]) 
     metavar="HYPOTHESIS=P",
     help="For two hypotheses: also use this prior, to compare ML with MAP. May be repeated.",
 )
+@loss_options
 @click.option("--draws", type=click.IntRange(0, 10_000_000), default=0, help="Also draw truth and predictions N times.")
 @click.option("--seed", type=click.IntRange(0), default=0, help="Seed of the draws.")
 @json_option
@@ -197,6 +200,8 @@ def hypotheses(
     row: tuple[str, ...],
     prior: tuple[str, ...],
     tries: tuple[str, ...],
+    loss: tuple[str, ...],
+    abstain: str | None,
     draws: int,
     seed: int,
     as_json: bool,
@@ -204,6 +209,7 @@ def hypotheses(
     """Work out the hypotheses in a TOML file, exactly: the posterior of each, and what they predict together.
 
     ATTRIBUTE=VALUE gives the observed row, instead of the one in the file. docs/probability.md describes the file.
+    With --loss it also says what to do in each case, and what the best action costs over all of them.
 
     likely hypotheses examples/three_hypotheses.toml --draws 10000
     """
@@ -228,10 +234,11 @@ def hypotheses(
         held = replace(held, priors=(*held.priors, *others))
     if draws and not held.predicts:
         raise SettingError("--draws is for hypotheses that predict, but the file has no [predicts]. Leave it out.")
+    costs = _loss(loss, abstain, list(held.prior))
     if as_json:
-        terminal.write(json.dumps(record_page(held, draws, seed), ensure_ascii=False, indent=2))
+        terminal.write(json.dumps(record_page(held, draws, seed, costs), ensure_ascii=False, indent=2))
     else:
-        terminal.write(write_page(held, draws, seed))
+        terminal.write(write_page(held, draws, seed, costs))
 
 
 # likely joint: the joint table of some columns, or one typed by hand, and every question of it.

@@ -156,6 +156,7 @@ def doctor(
 @target_argument
 @dealing_options
 @click.option("--positive", metavar="CLASS", help="The class of interest; by default the rarer of two.")
+@click.option("--training", is_flag=True, help="Also the errors on the rows that the model learned from.")
 @click.option(
     "--all",
     "--full",
@@ -178,6 +179,7 @@ def look(
     how: Learning,
     dealing: Values,
     positive: str | None,
+    training: bool,
     everything: bool,
     out: str | None,
     no_page: bool,
@@ -203,7 +205,7 @@ def look(
     if as_json and as_markdown:
         raise SettingError("--json and --md cannot both be printed. Leave one of them out.")
     wants_page = not no_page and (out is not None or open_page or not (as_json or as_markdown))
-    more = {"loss": how.loss, "positive": positive, "picture": wants_page}
+    more = {"loss": how.loss, "positive": positive, "picture": wants_page, "training": training}
     record = how.run(look_at, data, how.learner, **more, **dealing)
     if as_markdown:
         from likely.present.document import to_markdown

@@ -46,7 +46,11 @@ if TYPE_CHECKING:
     default="size",
     help="Strongest evidence first, or in the order of the columns.",
 )
-@click.option("--working", is_flag=True, help="Show the arithmetic, in fractions where values were counted.")
+@click.option(
+    "--working",
+    is_flag=True,
+    help="Show only the arithmetic, in fractions where counted; with --all after the evidence.",
+)
 @click.option("--decimals", is_flag=True, help="The working in decimals.")
 @click.option("--logs", is_flag=True, help="The working as a sum of logs.")
 @click.option(
@@ -63,7 +67,7 @@ if TYPE_CHECKING:
     "--level",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.9,
-    help="Level of the interval.",
+    help="Level of intervals, and of the set of classes that are not ruled out.",
 )
 @click.option("--all", "everything", is_flag=True, help="Show every piece of evidence, including missing values.")
 @text_options
@@ -98,7 +102,7 @@ def explain(
     from likely.apply.decide.missing import by_missing
     from likely.apply.explain.counterfactual import counterfactual_of
     from likely.apply.explain.explaining import explained
-    from likely.apply.explain.sureness import sure_of, unsure
+    from likely.apply.explain.sureness import all_sureness
     from likely.apply.fitting import load_model
     from likely.present.report.explanation import ledger_json, present_ledger
 
@@ -115,11 +119,11 @@ def explain(
         other = counterfactual_of(loaded, asking, towards, allowed or None, read_loss_file(loss_file))
     elif loss_file is not None:
         raise SettingError("--loss is for --counterfactual: give that as well.")
-    sure = unsure(loaded) or sure_of(loaded, asking.batch, level=level)
+    sure, why = all_sureness(loaded, asking.batch, level)
     terminal.answer(
         as_json,
         lambda: ledger_json(ledger, other, style, sure, log_base),
-        lambda: present_ledger(ledger, other, style, everything, sure, log_base),
+        lambda: present_ledger(ledger, other, style, everything, sure, log_base, why),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import shlex
 import sys
@@ -53,6 +52,11 @@ if TYPE_CHECKING:
 @click.option(
     "--master", metavar="ADDRESS", help="For Spark: local[2], spark://host:7077 …; by default all local cores."
 )
+@click.option(
+    "--judge",
+    is_flag=True,
+    help="Hold rows out for learners of sums alone too: the model knows its scores, intervals and sets.",
+)
 @loss_option
 @learning_options
 def fit(
@@ -64,6 +68,7 @@ def fit(
     push: bool,
     engine: str,
     master: str | None,
+    judge: bool,
 ) -> None:
     """Learn to predict TARGET from the other columns of DATA, and write the model to a file.
 
@@ -87,13 +92,15 @@ def fit(
         raise click.UsageError("--master is for Spark: give --engine spark as well.")
     if engine == "spark" and (data is None or every is not None or how.reading["threads"] is not None):
         raise click.UsageError("--engine spark takes files, without --every and --threads.")
+    if judge and (engine == "spark" or every is not None or push):
+        raise click.UsageError("--judge reads rows again here: give it without --engine spark, --every and --push.")
     if every is not None and (data != "-" or keep is not None):
         raise click.UsageError("--every is for streams: DATA must be -, without --keep.")
     out = out or named_output(safe_file_name(how.target or "density", "model") + ".likely", "model")
     if every is not None:
         model = _follow(out, every, how)
     else:
-        model = _signed(_fit(data, how, engine, master, {"keep": keep, "push": push}), data)
+        model = _signed(_fit(data, how, engine, master, {"keep": keep, "push": push, "judge": judge}), data)
         model.save(out)
     for line in _lines(model, out):
         terminal.say(line)
@@ -110,6 +117,7 @@ def _fit(data: object, how: Learning, engine: str, master: str | None, more: Val
     if engine == "spark":
         from likely.spark import fit as fit_there
 
+        del more["judge"]
         return fit_there(data, how.target, how.learner, loss=how.loss, master=master, **more, **how.reading)
     from likely.evaluate.judging import fit as fit_here
 
@@ -123,7 +131,7 @@ def _signed(model: Model, data: object) -> Model:
     With SOURCE_DATE_EPOCH, as for builds that can be repeated, it is that day and no more, so that the same rows make
     the same file. Models of sums, which were not judged, say nothing of it and always make the same file.
     """
-    if model.held_out_answers is None:
+    if model.judge is None:
         return model
     from likely.evaluate.judging import sign
     from likely.models.judgement import Origin
@@ -153,9 +161,10 @@ def _lines(model: Model, out: str) -> Iterator[str]:
     classes = "" if model.schema.target is None else f" {plural(len(model.classes), 'class')},"
     used = plural(len(model.schema.attributes), "attribute" if classes else "column")
     yield f"{clean(out)}: {weighed_rows(summary.rows, float(summary.total.floats().sum()))},{classes} {used}."
-    if (trial := model.held_out) is not None:
-        judged = "held-out rows" if model.schema.weight else plural(trial.rows, "held-out row")
-        yield f"On {judged}: accuracy {percent(trial.hits)}, log loss {-trial.score / math.log(2):z.3f} bits."
+    judged = model.judgement
+    if judged is not None and judged.accuracy.value is not None and judged.log_loss.value is not None:
+        rows = "held-out rows" if model.schema.weight else plural(round(judged.rows), "held-out row")
+        yield f"On {rows}: accuracy {percent(judged.accuracy.value)}, log loss {judged.log_loss.value:z.3f} bits."
     if model.schema.target is not None:
         yield abilities_sentence(model)
     yield from model.remarks[:10]
@@ -190,15 +199,36 @@ def _follow(out: str, every: int, how: Learning) -> Model:
 @command(short_help="Linear regression: a number as a weighted sum of the other columns.")
 @data_argument()
 @click.argument("target")
+@click.argument("given", nargs=-1, metavar="[COLUMN=VALUE]...")
 @click.option("--ridge", type=float, default=0.0, help="Ridge penalty on the weights; 0 is plain least squares.")
+@click.option("--held-out", metavar="FILE", help="Also the squared error and likelihood of these rows.")
 @click.option("--working", is_flag=True, help="Show the normal equations.")
 @reading_options
 @json_option
-def regress(data: object, target: str, ridge: float, working: bool, reading: Values, as_json: bool) -> None:
-    """Fit the number TARGET by least squares on the other columns of DATA, and print the weights."""
+def regress(
+    data: object,
+    target: str,
+    given: tuple[str, ...],
+    ridge: float,
+    held_out: str | None,
+    working: bool,
+    reading: Values,
+    as_json: bool,
+) -> None:
+    """Fit the number TARGET by least squares on the other columns of DATA; print the weights and the squared error.
+
+    COLUMN=VALUE gives a row to predict: likely regress data.csv price size=70 rooms=3
+    """
+    from likely.apply.explain.row import parse_assignments
     from likely.classroom.regression import present_regression, regression_json
     from likely.classroom.regression import regress as fit_number
 
     with terminal.counting(data) as progress:
         record = fit_number(data, target, ridge=ridge, progress=progress, **reading)
-    terminal.answer(as_json, lambda: regression_json(record), lambda: present_regression(record, working))
+    row = parse_assignments(given, record.schema.names) if given else None
+    judged = None if held_out is None else record.judge(held_out)
+    terminal.answer(
+        as_json,
+        lambda: regression_json(record, row, judged),
+        lambda: present_regression(record, working, row, judged),
+    )

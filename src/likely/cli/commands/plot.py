@@ -168,13 +168,26 @@ def _two_numbers(
 @click.argument("mean", type=float)
 @click.argument("deviation", type=float)
 @click.option("--between", metavar="A,B", help="P(A ≤ x ≤ B); -inf and inf are allowed.")
+@click.option("--at", type=float, metavar="X", help="f(X), the height of the density, which is no probability.")
+@click.option(
+    "--width", type=float, help="For --at: the width of an interval around X, whose area is about width · f(X).  [1]"
+)
 @out_option("FILE.svg|FILE.png", "Draw the density and the area.", "picture")
 @size_option
 @json_option
 def normal(
-    mean: float, deviation: float, between: str | None, out: str | None, size: tuple[int, int], as_json: bool
+    mean: float,
+    deviation: float,
+    between: str | None,
+    at: float | None,
+    width: float | None,
+    out: str | None,
+    size: tuple[int, int],
+    as_json: bool,
 ) -> None:
     """Compute a probability of a normal density, given MEAN and DEVIATION: likely normal 73 6.2 --between 66,80
+
+    With --at it gives the density at a point, and compares width · density with the exact area.
 
     Negative numbers go after two hyphens: likely normal --between=-1,1 -- -0.5 2
     """
@@ -182,7 +195,15 @@ def normal(
     from likely.sums import state
 
     found = Normal(mean, deviation)
-    ends = _read_numbers("--between", between) or (mean - deviation, mean + deviation)
+    if width is not None and at is None:
+        raise SettingError("--width is for --at X, the point in the middle. Give --at as well.")
+    if at is not None and between is not None:
+        raise SettingError("--at gives a density and --between an area. Ask for one of them.")
+    wide = 1.0 if width is None else width
+    if at is not None:
+        ends: tuple[float, float] = found.ends_around(at, wide)
+    else:
+        ends = _read_numbers("--between", between) or (mean - deviation, mean + deviation)
     share = found.between(*ends)
     if out is not None:
         from likely.classroom.drawings import draw_normal
@@ -196,7 +217,10 @@ def normal(
         "z": [z if math.isfinite(z) else None for z in map(found.standard, ends)],
         "probability": share,
     }
+    if at is not None:
+        height = found.density(at)
+        record |= {"at": at, "density": height, "width": wide, "width_times_density": wide * height}
     if as_json:
         terminal.write_bytes(state.as_json(record))
         return
-    terminal.write("\n".join(found.working(*ends)))
+    terminal.write("\n".join(found.working(*ends) if at is None else found.working_at(at, wide)))

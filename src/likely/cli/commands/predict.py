@@ -10,6 +10,7 @@ import click
 from likely.cli import terminal
 from likely.cli.command import command, out_option
 from likely.cli.options import (
+    PERCENT,
     Values,
     data_argument,
     json_option,
@@ -19,6 +20,7 @@ from likely.cli.options import (
     quote_formulas_option,
     read_loss_file,
     read_prior,
+    share_of,
     text_options,
 )
 
@@ -36,6 +38,19 @@ TABLE = "CSV (also .gz, .zst), TSV or Parquet, by file name"
 @click.option(
     "--remarks", is_flag=True, help="Add a column on what training did not have: numbers beyond, levels, combinations."
 )
+@click.option(
+    "--set",
+    "set_level",
+    type=PERCENT,
+    metavar="PERCENT",
+    help="Add a column of the classes that hold the true one in at least so many of 100 rows, such as 95.",
+)
+@click.option(
+    "--interval",
+    type=PERCENT,
+    metavar="PERCENT",
+    help="Add columns low and high: an interval for the probability of the predicted class, such as 90.",
+)
 @quote_formulas_option
 @missing_by_option
 @text_options
@@ -45,6 +60,8 @@ def predict(
     out: str | None,
     keep: bool,
     remarks: bool,
+    set_level: float | None,
+    interval: float | None,
     quote_formulas: bool,
     missing_by: str | None,
     reading: Values,
@@ -52,6 +69,7 @@ def predict(
     """Predict each row of DATA by MODEL.
 
     Writes the columns prediction (empty if none can be made) and p(<class>) for each class.
+    Sets and intervals are those of rows that were held out when the model was made.
     """
     from likely.apply.fitting import load_model
     from likely.apply.predict import predict_table
@@ -60,7 +78,7 @@ def predict(
     loaded = load_model(model)
     with terminal.counting(data) as progress:
         how: Values = {"keep": keep, "missing_by": missing_by, "quote_formulas": quote_formulas}
-        how["remarks"] = remarks
+        how |= {"remarks": remarks, "set_level": share_of(set_level), "interval": share_of(interval)}
         done = predict_table(loaded, data, out, Reading(progress=progress, **reading), **how)
     for remark in done.remarks:
         terminal.say(remark)
@@ -84,6 +102,19 @@ def predict(
     metavar="SHARE",
     help="Answer 'none of these' for rows less probable than all but this share of the training rows, such as 0.001.",
 )
+@click.option(
+    "--set",
+    "set_level",
+    type=PERCENT,
+    metavar="PERCENT",
+    help="No action where classes that are not ruled out at this level, such as 95, call for different ones.",
+)
+@click.option(
+    "--interval",
+    type=PERCENT,
+    metavar="PERCENT",
+    help="No action where another would be better somewhere in the intervals at this level, such as 90.",
+)
 @click.option("--training", metavar="FILE", help="The training rows for --unlike; by default rows drawn from MODEL.")
 @click.option("--seed", type=click.IntRange(0), default=0, help="Seed for the rows drawn for --unlike.")
 @out_option("FILE", f"{TABLE}; by default standard output.", "table")
@@ -99,6 +130,8 @@ def decide(
     priors: tuple[str, ...],
     missing_by: str | None,
     unlike: float | None,
+    set_level: float | None,
+    interval: float | None,
     training: str | None,
     seed: int,
     out: str | None,
@@ -119,6 +152,7 @@ def decide(
     from likely.present.report.explanation import DecisionWriter, prior_sentences
 
     rows: Values = {"missing_by": missing_by, "unlike": unlike, "training": training, "seed": seed}
+    rows |= {"set_level": share_of(set_level), "interval": share_of(interval)}
     how = decider(load_model(model), read_loss_file(loss_file), rule=rule, prior=read_prior(priors), **rows)
     for line in [] if as_json else prior_sentences(how):
         terminal.say(line)
@@ -137,10 +171,11 @@ def decide(
 @command(short_help="The log density of each row, and the least likely rows.")
 @data_argument()
 @click.option(
-    "--model", required=True, metavar="FILE.likely", help="A generative model: Density, NaiveBayes and others."
+    "--model", required=True, metavar="FILE.likely", help="A model of rows: Density, NaiveBayes …; or the default's."
 )
 @out_option("FILE", f"Write the log_density of each row: {TABLE}.", "table")
 @click.option("--lowest", type=click.IntRange(0), default=10, help="How many rows with the lowest density to list.")
+@click.option("--weight", metavar="COLUMN", help="Column that says how often each row counts.")
 @click.option("--keep", is_flag=True, help="Put the columns of DATA first in FILE.")
 @quote_formulas_option
 @text_options
@@ -150,6 +185,7 @@ def score(
     model: str,
     out: str | None,
     lowest: int,
+    weight: str | None,
     keep: bool,
     quote_formulas: bool,
     reading: Values,
@@ -158,7 +194,7 @@ def score(
     """Show how probable the rows of DATA are under a model: log P(row) in nats, and the total.
 
     Score the training table and another one to see how well the model generalises. Rows with the lowest density are
-    outliers.
+    outliers. The default answers by its member that models rows, or by naive Bayes beside it, and says so.
     """
     from likely.apply.fitting import load_model
     from likely.apply.predict import score_table
@@ -168,7 +204,8 @@ def score(
     loaded = load_model(model)
     with terminal.counting(data) as progress:
         how = Reading(progress=progress, **reading)
-        record = score_table(loaded, data, out, how, lowest=lowest, keep=keep, quote_formulas=quote_formulas)
+        more: Values = {"lowest": lowest, "weight": weight, "keep": keep, "quote_formulas": quote_formulas}
+        record = score_table(loaded, data, out, how, **more)
     page = present_scores(record, str(data))
     if out == "-":  # standard output holds the densities
         for line in (page.headline, *page.remarks):
@@ -184,11 +221,19 @@ def score(
 @click.option("--seed", type=click.IntRange(0), default=0, help="Same seed, same rows.")
 @quote_formulas_option
 def sample(model: str, rows: int, out: str | None, seed: int, quote_formulas: bool) -> None:
-    """Draw rows from MODEL: a class by its prior, then the cells given the class."""
+    """Draw rows from MODEL: a class by its prior, then the cells given the class.
+
+    The default draws from its member that models rows, or from naive Bayes beside it, and says so.
+    """
+    from likely.apply.decide.priors import describer_sentence
     from likely.apply.fitting import load_model
     from likely.table.output.sink import Sink, batch_of, formula_remarks
 
-    drawn = load_model(model).sample(rows, seed)
+    loaded = load_model(model)
+    drawn = loaded.sample(rows, seed)
+    whole, describer = loaded.learned, loaded.learned.describer
+    if whole.draw is None and describer is not whole:
+        terminal.say(describer_sentence(whole, describer))
     with Sink(out, quote_formulas) as sink:
         sink.write(batch_of(drawn))
     for remark in formula_remarks(sink.formulas):

@@ -11,7 +11,7 @@ import click
 
 from likely.cli import terminal
 from likely.cli.command import command, out_option
-from likely.cli.options import Values, json_option, pairs, reading_options
+from likely.cli.options import PERCENT, Values, json_option, pairs, reading_options, share_of
 from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.intake.options import COLUMNS, NAMES, options_about, said_options
 
@@ -210,8 +210,21 @@ LANGUAGES = ("sql", "onnx", "pmml", "json", "python", "javascript")
 )
 @click.option("--table", metavar="NAME", help="Of SQL: the table whose rows are scored; rows otherwise.")
 @click.option("--keep", multiple=True, metavar="COLUMN", help="For SQL: a column to return; by default the attributes.")
+@click.option(
+    "--set",
+    "percent",
+    type=PERCENT,
+    metavar="PERCENT",
+    help="For SQL: columns set(<class>), 1 where a class is not ruled out at this level, such as 95.",
+)
 def export(
-    model: str, to: Language | None, out: str | None, dialect: str | None, table: str | None, keep: tuple[str, ...]
+    model: str,
+    to: Language | None,
+    out: str | None,
+    dialect: str | None,
+    table: str | None,
+    keep: tuple[str, ...],
+    percent: float | None,
 ) -> None:
     """Write MODEL in another language. It scores rows there as it does here.
 
@@ -227,7 +240,9 @@ def export(
     if to == "onnx" and out in (None, "-") and sys.stdout.isatty():
         raise click.UsageError("ONNX is a binary format. Name a file with -o.")
     loaded = load_model(model)
-    text = exported(loaded, to, None if out == "-" else out, dialect=dialect, table=table, keep=keep)
+    text = exported(
+        loaded, to, None if out == "-" else out, dialect=dialect, table=table, keep=keep, set_level=share_of(percent)
+    )
     if out in (None, "-"):
         sys.stdout.buffer.write(text.encode() if isinstance(text, str) else text)
         sys.stdout.flush()

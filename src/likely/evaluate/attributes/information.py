@@ -13,7 +13,7 @@ from likely.errors import SettingError, shown
 from likely.machinery.arrays import Floats, distinct
 from likely.machinery.distributions import chi_square_tail
 from likely.models.contracts import Model
-from likely.models.heldout.importance import IMPOSSIBLE
+from likely.models.heldout.importance import evidence_range
 from likely.models.shapes import TreeSum, sum_of
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
@@ -474,7 +474,7 @@ def find_importances(model: Model) -> dict[str, float]:
         else:
             return {}  # words of a text come together
     whole = max(float(model.summary.total.floats().sum()), np.finfo(np.float64).tiny)
-    far = {name: np.minimum(np.ptp(logs, axis=1), IMPOSSIBLE) for name, logs in value_logs(model, values).items()}
+    far = {name: evidence_range(logs) for name, logs in value_logs(model, values).items()}
     return {name: float(far[name] @ weights[name]) / whole for name in values}
 
 

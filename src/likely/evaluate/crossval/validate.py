@@ -208,10 +208,15 @@ class Validation:
     def by_subgroup(self, name: str, positive: str) -> tuple[Subgroups, ...]:
         """How well a learner that was gathered answers the rows of each level, with 95 % bounds; not of parts of dates
         that were tried in vain."""
-        whole, parts = self.scorers[name], self.parts[name]
-        by = design_effect(whole.read().accuracy, whole.effective_rows(self.times), parts, self.together)
         used = {column.name for column in self.total.schema.attributes}
-        return tuple(one for one in find_subgroups(self.gathered[name], positive, by) if one.attribute in used)
+        found = find_subgroups(self.gathered[name], positive, self.design_effect(name))
+        return tuple(one for one in found if one.attribute in used)
+
+    def design_effect(self, name: str) -> float:
+        """How many times the variance of independent rows that of a learner's scores is."""
+        whole = self.scorers[name]
+        rows = whole.effective_rows(self.times)
+        return design_effect(whole.read().accuracy, rows, self.parts[name], self.together)
 
 
 def teach_lessons(
@@ -510,7 +515,7 @@ def with_answers(
     """
     classes, truth = found.total.classes, answers.truth.astype(np.int32)
     sides, fold = np.unique(answers.side, return_inverse=True)
-    ratio = len(truth) / answers.folds / answers.learned
+    ratio = float(answers.weight.sum()) / answers.folds / answers.learned
 
     def scored(one: str, logs: NDArray[np.float64]) -> Scorer:
         out = Scorer(len(classes), None if loss is None else Chosen(loss, classes), len(sides))

@@ -69,6 +69,8 @@ class LiftRow:
     precision: float
     lift: float
     """Precision over prevalence."""
+    bounds: tuple[float, float] = (0.0, 1.0)
+    """95 % bounds of `found`, Wilson's; those of the lift are these, over the share."""
 
 
 @dataclass(frozen=True)
@@ -96,18 +98,29 @@ def positive_class(asked: str | None, total: Summary) -> str:
     return asked or total.classes[len(weights) - 1 - int(np.argmin(weights[::-1]))]
 
 
-def rankings(found: HeldOutRows) -> dict[str, Ranking]:
-    """Of each class against all others; those without rows on either side are left out."""
+def rankings(found: HeldOutRows, by: float = 1.0) -> dict[str, Ranking]:
+    """Of each class against all others; those without rows on either side are left out. `by` is how many times the
+    variance of independent rows that of the scores is (`design_effect`)."""
     out = {}
     for k, name in enumerate(found.classes):
         hit = found.truth == k
         if found.weight[hit].sum() > 0 and found.weight[~hit].sum() > 0:
-            out[name] = ranking(found.log_odds[:, k], hit, found.weight, name)
+            squares = found.weight**2 if found.squares is None else found.squares
+            sure = float(found.weight[hit].sum() ** 2 / squares[hit].sum()) / by
+            out[name] = ranking(found.log_odds[:, k], hit, found.weight, name, by, sure)
     return out
 
 
-def ranking(score: NDArray[np.float64], hit: NDArray[np.bool_], weight: NDArray[np.float64], of: str = "") -> Ranking:
-    """Everything of one class, from one sort.
+def ranking(
+    score: NDArray[np.float64],
+    hit: NDArray[np.bool_],
+    weight: NDArray[np.float64],
+    of: str = "",
+    by: float = 1.0,
+    sure: float = 0.0,
+) -> Ranking:
+    """Everything of one class, from one sort; `by` is how many times the variance of independent rows that of the
+    scores is, `sure` how many independent rows the class counts as for bounds of the lift.
 
     >>> found = ranking(np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True]), np.ones(4))
     >>> found.roc.auc.value, round(found.precision_recall.average_precision, 4)
@@ -131,9 +144,10 @@ def ranking(score: NDArray[np.float64], hit: NDArray[np.bool_], weight: NDArray[
     for share in TENTHS:
         # Ties are cut as if shuffled: so much of a step as is wanted.
         found = float(np.interp(share, upto, gained))
-        rows.append(LiftRow(share, found, found * prevalence / share, found / share))
+        bounds = wilson(found, sure) if sure > 0 else (0.0, 1.0)
+        rows.append(LiftRow(share, found, found * prevalence / share, found / share, bounds))
     return Ranking(
-        Roc(of, steps.positives, steps.negatives, _area(steps, hit, weight), ((0.0, 0.0), *points), thresholds),
+        Roc(of, steps.positives, steps.negatives, _area(steps, hit, weight, by), ((0.0, 0.0), *points), thresholds),
         PrecisionRecall(of, average, prevalence, tuple((float(a), float(b)) for a, b in pairs[kept])),
         Lift(of, tuple(rows)),
     )
@@ -151,8 +165,8 @@ class _Steps:
         self.positives, self.negatives = float(self.true[-1]), float(self.false[-1])
 
 
-def _area(steps: _Steps, hit: NDArray[np.bool_], weight: NDArray[np.float64]) -> Measure:
-    """The area under the ROC curve by ranks, and DeLong's bounds."""
+def _area(steps: _Steps, hit: NDArray[np.bool_], weight: NDArray[np.float64], by: float) -> Measure:
+    """The area under the ROC curve by ranks, and DeLong's bounds, for a variance that is `by` times as large."""
     place, ups, downs, up, down = steps.place, steps.ups, steps.downs, steps.positives, steps.negatives
     # Of each row of the class, the share of others below it; of each other row, that of the class above it.
     beaten = ((np.cumsum(downs) - downs / 2) / down)[place[hit]]
@@ -164,8 +178,8 @@ def _area(steps: _Steps, hit: NDArray[np.bool_], weight: NDArray[np.float64]) ->
         rows = len(each)
         variance += float((share * share * (each - value) ** 2).sum()) * (rows / (rows - 1) if rows > 1 else 1.0)
     if variance <= 0 or not 0 < value < 1:
-        return Measure(value, *wilson(value, float(min(hit.sum(), (~hit).sum()))))
-    middle, half = math.log(value / (1 - value)), NORMAL * math.sqrt(variance) / (value * (1 - value))
+        return Measure(value, *wilson(value, float(min(hit.sum(), (~hit).sum())) / by))
+    middle, half = math.log(value / (1 - value)), NORMAL * math.sqrt(variance * by) / (value * (1 - value))
     low, high = (1 / (1 + math.exp(-min(max(b, -700.0), 700.0))) for b in (middle - half, middle + half))
     return Measure(value, low, high)
 

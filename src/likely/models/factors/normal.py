@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.models.fractions import Quotient, as_written, log_of
+from likely.models.fractions import Quotient, as_float, as_written, log_of
 from likely.models.prior import NormalKnowledge
 from likely.models.settings import Shrinkage, Variance
-from likely.models.shapes import Gaussian, MultivariateNormal, Presence, limit_distances
+from likely.models.shapes import ExactMoments, Gaussian, MultivariateNormal, Presence, limit_distances
 from likely.sums.columns.numbers import Numbers
 from likely.sums.contracts import request
 from likely.sums.rows.products import Products
@@ -328,6 +328,31 @@ def normal(sums: Scatter, classes: tuple[str, ...], settings: CovarianceSettings
         np.array(least * times),
         tuple(dict.fromkeys(notes)),
     )
+
+
+def exact_moments(summary: Summary, density: MultivariateNormal, variance: Variance) -> tuple[ExactMoments | None, ...]:
+    """Mean and covariance of each class as fractions; None where the density went by others: borrowed, shrunk, mended.
+
+    Sums are exact, so this is what a person works out by hand from the rows.
+    """
+    sums = scatter(summary)
+    at = [sums.names.index(name) for name in density.names]
+    pooled = sums.pooled(variance) if density.pooled else None
+    out: list[ExactMoments | None] = []
+    for c in range(len(summary.classes)):
+        part = _part(sums.covariances(c, variance) if pooled is None else pooled, at)
+        weights = [sums.weight[i, i, c] for i in at]
+        if not (part.known.all() and all(weights)):
+            out.append(None)
+            continue
+        mean = tuple(Fraction(sums.first[i, i, c], w) for i, w in zip(at, weights, strict=True))
+        each = zip(part.top.tolist(), part.bottom.tolist(), strict=True)
+        covariance = tuple(tuple(map(Fraction, tops, bottoms)) for tops, bottoms in each)
+        near = np.array([[as_float(v) for v in row] for row in covariance])
+        rounding = 1e-12 * float(np.abs(near).max(initial=0))
+        same = math.isfinite(rounding) and np.allclose(near, density.covariance[c], rtol=1e-9, atol=rounding)
+        out.append((mean, covariance) if same else None)
+    return tuple(out)
 
 
 def _who(label: str) -> str:

@@ -15,7 +15,7 @@ from likely.models.shapes.lines import Line
 from likely.table.batch import Batch
 
 IMPOSSIBLE = 52 * math.log(2)
-"""Evidence counts at most so much."""
+"""What rules a class out counts so much: beyond it doubles cannot tell a share from one."""
 MOST_PAIRS = 20
 MOST_ROWS, MOST_ASKED = 2_000, 200
 """Rows whose evidence is folded at most; and where a term is asked about subsets of its attributes."""
@@ -23,7 +23,8 @@ MOST_ROWS, MOST_ASKED = 2_000, 200
 
 def measure_importance(score: Score, attributes: Iterable[str], batch: Batch, weight: Floats) -> Importance | None:
     """How far attributes move the answers to the first rows of a batch; None where evidence cannot be folded. Of the
-    score, terms say nothing of unknown cells: nothing is averaged."""
+    score, terms say nothing of unknown cells: nothing is averaged. The rows may be those that the model learned from:
+    what values say of the classes does not take the class of the row."""
     if not score.is_sum or score.opaque is not None:
         return None
     one = score.take_apart(batch.sliced(slice(0, 1))) if batch.rows else None
@@ -43,11 +44,17 @@ def measure_importance(score: Score, attributes: Iterable[str], batch: Batch, we
     weight = weight[: rows.rows] / weight[: rows.rows].sum()
 
     def mean(logs: Floats) -> float:
-        return float(np.minimum(np.ptp(logs, axis=1), IMPOSSIBLE) @ weight)
+        return float(evidence_range(logs) @ weight)
 
     found = sorted(((mean(logs), pair) for pair, logs in pairs.items()), key=lambda one: (-one[0], one[1]))
     each = {name: mean(total[name]) if name in total else 0.0 for name in attributes}
     return Importance(each, {(a, b): value for value, (a, b) in found[:MOST_PAIRS] if value > 0})
+
+
+def evidence_range(logs: Floats) -> Floats:
+    """How far each row of logs, one for each class, moves the odds of the two classes that it moves most, in nats."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.nan_to_num(logs.max(axis=1) - logs.min(axis=1), posinf=IMPOSSIBLE))
 
 
 def _is_asked(line: Line) -> bool:

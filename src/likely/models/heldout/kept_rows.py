@@ -203,6 +203,9 @@ MOST_ROWS, MOST_CELLS = 100_000, 1 << 22
 LAST_HASH = 2**64 - 1
 LEAST_KEPT = 1000
 """Rows that are kept however wide they are."""
+MOST_LASTING, MOST_LASTING_CELLS, MOST_LASTING_SCORES = 20_000, 1 << 20, 1 << 17
+"""Rows, cells of rows, and scores of classes for rows, that stay in memory at most, as long as the model that was made
+of them."""
 _START = np.uint64(0x9E3779B97F4A7C15)
 _DEAL = np.uint64(0xD1B54A32D192ED03)
 
@@ -346,6 +349,22 @@ class KeptRows:
             self.whole,
             self.copied,
         )
+
+
+def most_lasting(attributes: int, classes: int) -> int:
+    """Rows that stay in memory at most."""
+    most = min(MOST_LASTING, MOST_LASTING_CELLS // max(attributes, 1), MOST_LASTING_SCORES // max(classes, 1))
+    return max(most, LEAST_KEPT)
+
+
+def lasting_rows(rows: KeptRows, classes: int) -> KeptRows:
+    """Those that stay in memory beside the model: all, or those with the smallest hashes, all of a hash or none."""
+    most = most_lasting(len(rows.batch.cells), classes)
+    if len(rows) <= most:
+        return rows
+    order = np.argsort(rows.hashes, kind="stable")
+    some = order[: int(np.searchsorted(rows.hashes[order], rows.hashes[order[most]]))]
+    return replace(rows.take(some), whole=False)
 
 
 def _has_copies(summary: Summary, alike: Floats) -> bool:

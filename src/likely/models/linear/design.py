@@ -105,15 +105,22 @@ def constant_of(constant: float, parts: Iterable[Weighed], k: int) -> float:
         return math.inf if whole > 0 else -math.inf
 
 
+ROUNDING = 1e-14
+"""A weight on standard units that is a smaller share of the largest is what rounding leaves of 0."""
+
+
 def weight_rows(parts: Iterable[Weighed]) -> list[tuple[str, str, list[float]]]:
     """(attribute, level, weight for each output), weights of numbers in their own units."""
     out: list[tuple[str, str, list[float]]] = []
+    parts = tuple(parts)
+    slopes = [float(np.abs(part.weights).max(initial=0)) for part in parts if not isinstance(part, LevelTable)]
+    least = ROUNDING * max(slopes, default=0.0)
     for part in parts:
         if isinstance(part, LevelTable):
             rows = zip(part.labels.names, part.log_table.tolist(), strict=False)
             out += [(part.name, level, row) for level, row in rows]
             continue
-        out.append((part.name, "", [part.standard.raw(w) for w in part.weights.tolist()]))
+        out.append((part.name, "", [part.standard.raw(w) if abs(w) > least else 0.0 for w in part.weights.tolist()]))
         if part.standard.gone:
             # What replaces weight * x in a row where x is missing: the mean's share, and the indicator's weight.
             at_mean = [

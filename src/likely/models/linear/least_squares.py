@@ -25,7 +25,7 @@ from likely.models.model import learnable
 from likely.models.posterior import Posterior
 from likely.models.settings import Settings, setting
 from likely.models.shapes import Clipped, Duels, Exhibit, Plane, Slope, Sum
-from likely.models.working.records import Step, Working, clean, signed
+from likely.models.working.records import Step, Working, clean, shorten, signed
 from likely.models.working.working import added
 from likely.sums.rows.products import ONE, Feature, Products
 from likely.sums.summary import Summary
@@ -97,7 +97,7 @@ def _exhibit(mixes: Sequence[tuple[str, Mapping[int, int]]], product: _Sums, rig
         return []
     more = f", plus {ridge:g} times the squared weights on standardised columns" if ridge else ""
     title = f"Normal equations: each row times the weights is its right-hand side{more}"
-    return [Exhibit(title, ("", *(name for name, _ in mixes), *(f"= {name}" for name in right)), tuple(rows))]
+    return [Exhibit(title, ("column", *(name for name, _ in mixes), *(f"= {name}" for name in right)), tuple(rows))]
 
 
 def _columns(products: Products) -> list[tuple[str, dict[int, int]]]:
@@ -297,9 +297,20 @@ def _work_outputs(model: Model, batch: Batch, row: Mapping[str, object], posteri
     remarks: tuple[str, ...] = ("The largest output wins; scores are max(y, 0), normalised.",)
     if isinstance(model.score, Duels) and pairs:
         rule = f"Each y ≥ 0 is a duel won by the first class of the pair, else by the second; {won}."
-        remarks = (rule, f"Votes: {model.score.tell_votes(batch, model.classes)}.")
+        values = [sum(float(step.values[name]) for step in steps) for name in names]
+        told = [_tell_duel(model.classes, pair, y) for pair, y in zip(pairs, values, strict=True)]
+        listed = ", ".join(shorten(told))
+        remarks = (rule, f"Duels: {listed}.", f"Votes: {model.score.tell_votes(batch, model.classes)}.")
+        if posterior.undefined[0]:
+            remarks = (*remarks, "Don't know: no class wins all its duels.")
     named = names if pairs else None
     return added(model.classes, steps, posterior, sign="y({})", names=named, tables=tables, remarks=remarks)
+
+
+def _tell_duel(classes: tuple[str, ...], pair: tuple[int, int], y: float) -> str:
+    """Who beats whom where the output of a duel is y."""
+    first, second = (clean(classes[k]) for k in pair)
+    return f"{first} beats {second}" if y >= 0 else f"{second} beats {first}"
 
 
 def _output_names(model: Model) -> tuple[str, ...]:

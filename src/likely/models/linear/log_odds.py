@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from likely.errors import SettingError, shown
+from likely.errors import shown
 from likely.machinery.arrays import Floats
-from likely.models.contracts import Learner, Model
+from likely.models.contracts import Learner, Model, work_terms
 from likely.models.factors.bins import read_tally
 from likely.models.fractions import log_of
 from likely.models.linear.design import Curves, Design, constant_notes, exhibit, hyperplane, plane_exhibit
+from likely.models.linear.least_squares import output_steps
 from likely.models.linear.squares import mix_outputs, plane_between
+from likely.models.posterior import Posterior
 from likely.models.prior import prior_quotients
 from likely.models.shapes import BinTable, Curve, Exhibit, LevelTable, Normalised, Plane, Slope, Sum
+from likely.models.working.records import Working, clean, signed
+from likely.models.working.working import added
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
+from likely.table.batch import Batch
 from likely.table.labels import Labels
 
 if TYPE_CHECKING:
@@ -168,7 +173,8 @@ def log_odds_model(
         ledger_note="Logistic fits all weights together: each line is what a value adds to the others, compared with "
         "not knowing it. On its own it might say more or less.",
         show=_show_weights,
-        divide=_divide_classes,
+        work=_work_log_odds,
+        divide=_divide_classes if isinstance(design, Design) else None,
     )
 
 
@@ -193,12 +199,37 @@ def searched_model(
 
 def _divide_classes(model: Model, first: str, second: str) -> Plane:
     """Where both classes are as probable, all cells being known."""
-    design = model.details["design"]
-    if not isinstance(design, Design):
-        raise SettingError("With curves (squares or bins) there is no hyperplane. Learn with numbers='linear'.")
-    parts: Any = design.parts(model.weights)
+    parts: Any = model.details["design"].parts(model.weights)
     a, b = model.classes.index(first), model.classes.index(second)
     return plane_between(model.weights[0], parts, a, b, (first, second))
+
+
+def _work_log_odds(model: Model, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working | None:
+    """Of two classes the log-odds as books write them, constant + weight × value; of more, such a sum for each class.
+
+    Where cells are unknown the answer is an average over what they may hold, and curves are no lines: then the terms.
+    """
+    design, classes = model.details["design"], model.classes
+    if not isinstance(design, Design) or len(classes) < 2:
+        return work_terms(model, batch, row, posterior)
+    parts: Any = design.parts(model.weights)
+    constant, names = model.weights[0], classes
+    if len(classes) == 2:
+        turn = np.array([[-1.0], [1.0]])
+        constant, parts = constant @ turn, tuple(mix_outputs(part, turn) for part in parts)
+        names = (f"{classes[1]} / {classes[0]}",)
+    steps = output_steps(names, constant, parts, batch, row)
+    sums = np.array([sum(float(step.values[name]) for step in steps) for name in names], np.float64)
+    sums = np.array([0.0, sums[0]]) if len(classes) == 2 else sums
+    near = np.allclose(np.exp(sums - np.logaddexp.reduce(sums)), posterior.matrix[0], rtol=1e-9, atol=1e-12)
+    if not near or any(step.cell is None for step in steps[1:]):
+        return work_terms(model, batch, row, posterior)
+    if len(classes) > 2:
+        softmax = "P(class | x) = exp(g(class)) / the sum of exp(g) over the classes; logs are natural."
+        return added(classes, steps, posterior, sign="g({})", remarks=[softmax])
+    odds, label = signed(float(sums[1])), clean(classes[1])
+    logistic = f"P({label} | x) = 1 / (1 + exp(−({odds}))) = {posterior.matrix[0, 1]:.4g}; logs are natural."
+    return added(classes, steps, posterior, sign="log-odds({})", names=names, remarks=[logistic])
 
 
 def _show_weights(model: Model) -> tuple[Exhibit, ...]:

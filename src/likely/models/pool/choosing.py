@@ -300,6 +300,9 @@ def with_candidate(choice: Choice, spoken_as: Learner, learner: Learner, said: F
     judged = replace(judged, said={**judged.said, last: said})
     found, weights = _judge(judged), np.zeros(last + 1)
     weights[[*judged.said]] = found.weights
+    if found.answers is not None and weights[last]:  # it has learned from all rows of the table but those that judge
+        own = float(judged.summary.total.floats().sum() - found.answers.weight.sum())
+        found = replace(found, answers=replace(found.answers, learned=own))
     candidates = (*trial.candidates, member_spec(spoken_as))
     trial = replace(found, candidates=candidates, weights=weights, scores=scores)
     return Choice(trial, (*choice.learners, learner), choice.refused, judged)
@@ -368,8 +371,9 @@ def _judge(judged: JudgedRows) -> Trial:
     score = float(weight @ logs[here, truth] / weight.sum())
     hits = float(weight[first_best(logs) == truth].sum() / weight.sum())
     told = {n: weighted_logs(tell_apart(said, math.inf)[None], start, np.ones(1)) for n, said in judged.others.items()}
-    learned = len(rows) - len(rows) // rows.parts
-    folds = len(np.unique(rows.part[places]))
+    parts = np.unique(rows.part[places])
+    folds = len(parts)
+    learned = float(rows.weight.sum() - rows.weight[np.isin(rows.part, parts)].sum() / folds)
     cells = group_cells(rows.batch, places)
     answers = HeldOutAnswers(logs, truth, weight, side, learned, told, folds, rows.squares[places], cells)
     # Equal rows were put together: what they weigh is how many they are, unless the table has weights of its own.

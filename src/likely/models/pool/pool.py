@@ -11,7 +11,7 @@ import numpy as np
 from likely.machinery.arrays import Floats, Ints
 from likely.machinery.threads import in_order, teller
 from likely.models.completing import with_references
-from likely.models.contracts import Learner, Learning, Model, Sweep
+from likely.models.contracts import Learner, Learning, Model, Sweep, work_terms
 from likely.models.factors.bins import value_ranges
 from likely.models.fractions import log_of
 from likely.models.heldout.kept_rows import KeptRows, recode_target, sum_rows
@@ -23,6 +23,7 @@ from likely.models.pool.candidates import LEAST_RACED, larger_member, member_spe
 from likely.models.pool.choosing import Choice, Trial, choose_members, with_candidate
 from likely.models.pool.dates import READ_IN_PARTS, choose_dates
 from likely.models.pool.screening import leave_out_silent
+from likely.models.posterior import Posterior
 from likely.models.prior import prior_quotients
 from likely.models.registry import build_learner, spoken_titles, step_name, weighed_names
 from likely.models.shapes import (
@@ -39,6 +40,8 @@ from likely.models.shapes import (
     soften,
     sum_of,
 )
+from likely.models.working.records import Quantity, Step, Working, signed
+from likely.models.working.working import added
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
 from likely.table.labels import Labels
@@ -199,6 +202,7 @@ def pool_of(
         show=_show_candidates,
         freeze=_freeze_pool,
         describe=_describe_rows,
+        work=_work_pool,
     )
     state = {
         "kept": [member_spec(member.learner) for member in members],
@@ -251,9 +255,49 @@ def _says_the_same_alone(model: Model) -> bool:
 def _describe_rows(model: Model) -> Model:
     """The member of most weight that says how rows come about; where none does, naive Bayes from the same sums."""
     for h in sorted(range(len(model.members)), key=lambda h: (-model.weights[h], h)):
-        if model.members[h].generative and model.members[h].score.is_sum:
+        if model.members[h].generative:
             return model.members[h]
     return plain_naive_bayes(model)
+
+
+def _work_pool(model: Model, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working | None:
+    """The workings of the members, and log P(class) + Σ weight · what each of them says beyond the prior."""
+    if not model.members or (model.references is not None and model.references.unknown(batch) is not None):
+        return work_terms(model, batch, row, posterior)  # an average over what the unknown cells may hold
+    classes, log_prior = model.classes, model.log_prior
+    assert log_prior is not None
+    titles = spoken_titles([member.learner for member in model.members])
+    bounded, ranges = bool(model.state.get("bounded")), value_ranges(model.summary)
+    prior = dict(zip(classes, log_prior.tolist(), strict=True))
+    steps = [Step("", None, prior, prior, title="log P(class)", texts={c: signed(v) for c, v in prior.items()})]
+    parts, muted = [], []
+    known = np.isfinite(log_prior)
+    for k, (member, weight, title) in enumerate(zip(model.members, model.weights.tolist(), titles, strict=True), 1):
+        scores = member.score, bound(member.score, ranges) if bounded else member.score
+        pools = (pool([score], [1.0], log_prior, [title], [], bounded) for score in scores)
+        alone, within = (
+            np.where(known, one.scored(batch)[0][0] - np.where(known, log_prior, 0.0), 0.0) for one in pools
+        )
+        if not np.allclose(alone, within, rtol=1e-9, atol=1e-9):
+            muted.append(f"e{k}")
+        values = {c: weight * float(e) for c, e in zip(classes, within, strict=True)}
+        texts = {c: f"{weight:.4g} × {signed(float(e))}" for c, e in zip(classes, within, strict=True)}
+        steps.append(Step(title, None, values, values, title=f"{weight:.4g} × e{k}(class)", texts=texts))
+        own = Posterior.of(classes, member.log_joint(batch), one=True, proper=member.proper)
+        working = member.worked(batch, row, own)
+        parts += [] if working is None else [(f"Member {k}, {title}", working)]
+    remarks = [
+        "e(class): what a member says beyond the prior, log(L(class) / P(class)), or g(class) less log P(class).",
+        "P(class | x) = exp(g(class)) / the sum of exp(g) over the classes; logs are natural.",
+    ]
+    if muted:
+        remarks.append(
+            f"{', '.join(muted)}: held to a lower bound for some class, so that one far value does not decide alone."
+        )
+    weights = {f"e{k}": weight for k, weight in enumerate(model.weights.tolist(), 1)}
+    quantities = [Quantity("weights of the members", weights)]
+    found = added(classes, steps, posterior, sign="g({})", quantities=quantities, remarks=remarks)
+    return replace(found, parts=tuple(parts))
 
 
 def _show_candidates(model: Model) -> tuple[Exhibit, ...]:

@@ -30,7 +30,7 @@ from likely.models.shapes.column import (
     bin_of,
     limit_distances,
 )
-from likely.models.shapes.joint import Block, CellTable, JointTable, MultivariateNormal, patterns
+from likely.models.shapes.joint import Block, CellTable, ExactMoments, JointTable, MultivariateNormal, patterns
 from likely.models.shapes.lines import line_name
 from likely.models.shapes.references import Completed, References
 from likely.models.shapes.score import (
@@ -69,6 +69,7 @@ __all__ = [
     "Curve",
     "Density",
     "Duels",
+    "ExactMoments",
     "Exhibit",
     "Gaussian",
     "Graph",

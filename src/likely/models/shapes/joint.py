@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -47,6 +47,10 @@ def patterns(there: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.intp], NDArr
     order = np.argsort(which, kind="stable")
     for k, rows in enumerate(np.split(order, np.cumsum(np.bincount(which))[:-1])):
         yield np.flatnonzero(there[first[k]]), rows
+
+
+ExactMoments: TypeAlias = tuple[tuple[Fraction, ...], tuple[tuple[Fraction, ...], ...]]
+"""The mean and the covariance of a class."""
 
 
 @dataclass(frozen=True)
@@ -294,6 +298,8 @@ class MultivariateNormal:
     """The density falls no more than so many nats below the lowest peak of any class."""
     ends: NDArray[np.float64] | None = None
     """(2, attributes): a number counts as no less and no more than these, where they are there."""
+    exact: tuple[ExactMoments | None, ...] = ()
+    """For each class its mean and covariance as fractions, where a working wants them and they are the model's own."""
     _parts: dict[bytes, list[tuple[NDArray[np.float64], float]]] = field(default_factory=dict, repr=False)
 
     @property

@@ -85,6 +85,11 @@ class References:
         more = shift if self.shift is None else self.shift + shift
         return replace(self, before=self.before or score, shift=more)
 
+    @property
+    def names(self) -> list[str]:
+        """The attributes that rows are filled with."""
+        return [axis.name for axis in self.axes]
+
     @cached_property
     def lying(self) -> Floats:
         """Where the cells of each reference lie, (references, axes)."""
@@ -118,13 +123,22 @@ class References:
     def _limits(self) -> dict[bytes, float]:
         return {}
 
+    def _missing(self, batch: Batch) -> Bools:
+        return np.stack([are_unknown(batch.cells[axis.name]) for axis in self.axes], axis=1)
+
+    def are_usual(self, batch: Batch) -> Bools:
+        """Which rows lack just those cells that many rows of training lacked: they are answered as was learned."""
+        if not len(self.usual):
+            return np.zeros(batch.rows, np.bool_)
+        return np.isin(_as_one(self._missing(batch)), _as_one(self.usual))
+
     def unknown(self, batch: Batch) -> Bools | None:
         """Which cells of each row are to be averaged over, (rows, axes); None where there is none."""
         names = [axis.name for axis in self.axes]
         # A row by itself is common, and arrays of one cell take long.
         if batch.rows == 1 and not any(_is_unknown(batch.cells[name], 0) for name in names):
             return None
-        gone = np.stack([are_unknown(batch.cells[name]) for name in names], axis=1)
+        gone = self._missing(batch)
         partly = np.flatnonzero(gone.any(axis=1))
         if len(self.usual) and len(partly):
             as_learned = np.isin(_as_one(gone[partly]), _as_one(self.usual))

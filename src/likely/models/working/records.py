@@ -97,7 +97,7 @@ def write_value(value: Value, style: Style) -> str:
             return f"[{'; '.join(rows)}]"
         return f"({', '.join(write_value(v, style) for v in value)})"
     if isinstance(value, Quotient):
-        return str(value) if style == "fractions" else signed(float(value))
+        return minus(str(value)) if style == "fractions" else signed(float(value))
     if isinstance(value, Fraction):
         if value.denominator == 1 and abs(value) < 10**15:
             return minus(str(value.numerator))
@@ -240,6 +240,8 @@ class Working:
     """What the lines come to, as sentences, and what a reader should know."""
     scores: bool = False
     """Whether the answer is made of scores, which are no probabilities."""
+    parts: tuple[tuple[str, Working], ...] = ()
+    """The workings of members, each below its name, where several models are asked."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -271,12 +273,17 @@ class Working:
         logs = style == "logs" and self.operator == "×"
         before = ("ln " if base == "e" else f"log{base} ") if logs else ""
         headings = [log_heading(before, step.heading) for step in self.steps if step.values]
-        lines = [q.written(style) for q in self.quantities]
+        lines = []
+        for name, part in self.parts:
+            lines += [f"{name}:", *(f"  {line}" for line in part.written(style, base).splitlines())]
+        lines += [q.written(style) for q in self.quantities]
         lines.append(f"{before}{self.sign.format(self.each)} = {join(headings, '+' if logs else self.operator)}")
         lines += [f"{before}{self.sign.format(clean(name))} = {self.line(name, style, base)}" for name in self.classes]
         lines += shorten([*self.notes])
         if self.best is None:
             why = "No class wins" if self.scores else "Every product is 0"
+            if self.scores and self.remarks:  # which say so
+                return "\n".join(lines)
             return "\n".join([*lines, f"{why}: the row cannot be classified."])
         mark = "score" if self.scores else "P"
         chances = ", ".join(f"{mark}({clean(name)}) = {p:.4f}" for name, p in self.posterior.items())
@@ -303,6 +310,7 @@ class Working:
 
         return {
             "lines": self.written(style, base).splitlines(),
+            "members": [{"name": name, "working": part.to_dict(style, base)} for name, part in self.parts],
             "operator": self.operator,
             "quantities": [
                 {"name": q.name, "values": {n: plain(v) for n, v in q.values.items()}} for q in self.quantities

@@ -13,7 +13,7 @@ import numpy as np
 
 from likely.errors import shown
 from likely.machinery.arrays import Floats
-from likely.models.fractions import Quotient
+from likely.models.fractions import Quotient, invert, readable
 from likely.models.posterior import Posterior
 from likely.models.shapes import (
     BinTable,
@@ -61,22 +61,53 @@ def normal_quantities(
     volumes = [volume for _, volume in joint.whitened(places)]
     log_determinant = [2 * v - size * math.log(2 * math.pi) for v in volumes]
     distance = [-2 * (float(log) + v) for log, v in zip(logs, volumes, strict=True)]
-    names = dict(enumerate(classes))
+    determinants: list[Value] = [_power(v) for v in log_determinant]
+    distances: list[Value] = [*distance]
 
     def by_class(values: list[Value]) -> dict[str, Value]:
-        return {names[k]: value for k, value in enumerate(values)}
+        return dict(zip(classes, values, strict=True))
 
-    out = [Quantity(f"x = ({point})", {"": _vector(x[places])})]
+    out = [Quantity(f"x = ({point})", {"": _vector(x[places].tolist())})]
     if size <= WIDE:
         same = bool((covariance == covariance[:1]).all()) and len(classes) > 1
-        matrices: list[Value] = [tuple(_vector(row) for row in matrix) for matrix in covariance]
-        out.append(Quantity("mean m", by_class([_vector(m) for m in joint.mean[:, places]])))
+        means, apart, matrices, inverses = (list[Value]() for _ in range(4))
+        for k in range(len(classes)):
+            mean, off, matrix, inverse, exact = _density_parts(joint, x[places].tolist(), places.tolist(), k)
+            means.append(_vector(mean))
+            apart.append(_vector(off))
+            matrices.append(tuple(map(_vector, matrix)))
+            inverses.append(tuple(map(_vector, inverse)))
+            if exact is not None:
+                determinants[k], distances[k] = exact
+        out.append(Quantity("mean m", by_class(means)))
+        out.append(Quantity("x − m", by_class(apart)))
         out.append(Quantity("covariance S", {"": matrices[0]} if same else by_class(matrices)))
-    out.append(Quantity("determinant |S|", by_class([_power(v) for v in log_determinant])))
-    out.append(Quantity("d² = (x − m)ᵀ S⁻¹ (x − m)", by_class([*distance])))
+        out.append(Quantity("inverse S⁻¹", {"": inverses[0]} if same else by_class(inverses)))
+    out.append(Quantity("determinant |S|", by_class(determinants)))
+    out.append(Quantity("d² = (x − m)ᵀ S⁻¹ (x − m)", by_class(distances)))
     density = [_power(float(log)) for log in logs]
     out.append(Quantity(f"f(x | class) = exp(−d²/2) / √((2π)^{size} |S|)", by_class(density)))
     return tuple(out)
+
+
+def _density_parts(
+    joint: MultivariateNormal, x: list[float], places: list[int], k: int
+) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any], Sequence[Any], tuple[Fraction, Fraction] | None]:
+    """Mean, x − m, S and S⁻¹ of one class over the numbers at `places`; with |S| and d² where all are fractions."""
+    moments = joint.exact[k] if joint.exact else None
+    if moments is None:
+        at = np.ix_(places, places)
+        with np.errstate(all="ignore"):  # infinite where a double does not reach
+            unit = np.multiply.outer(joint.deviation[k, places], joint.deviation[k, places])
+            inverse = np.linalg.inv(joint.correlation[k][at]) / unit
+            off = np.array(x) - joint.mean[k, places]
+        return joint.mean[k, places].tolist(), off.tolist(), joint.covariance[k][at].tolist(), inverse.tolist(), None
+    mean, matrix = [moments[0][i] for i in places], [[moments[1][i][j] for j in places] for i in places]
+    rows, determinant = invert(matrix)
+    apart = [Fraction(v) - m for v, m in zip(x, mean, strict=True)]
+    distance = sum((d * e * s for d, row in zip(apart, rows, strict=True) for e, s in zip(apart, row, strict=True)),
+                   Fraction(0))  # fmt: skip
+    return mean, apart, matrix, rows, (determinant, distance)
 
 
 def number_quantities(factor: Density, classes: tuple[str, ...]) -> tuple[Quantity, ...]:
@@ -89,8 +120,8 @@ def number_quantities(factor: Density, classes: tuple[str, ...]) -> tuple[Quanti
     return (Quantity(f"{clean(factor.name)}: mean and sd", pairs),)
 
 
-def _vector(values: Floats) -> tuple[Value, ...]:
-    return tuple(values.tolist())
+def _vector(values: Sequence[Fraction | float]) -> tuple[Value, ...]:
+    return tuple(map(readable, values))
 
 
 def _power(log: float) -> Value:

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias, overload
 
 from likely.errors import SettingError, nearest, shown
 from likely.models.contracts import Model, setting_of
+from likely.models.posterior import UNTRIED
 from likely.portable.describe import Portable, portable
 from likely.portable.origin import describe_origin, origin_lines
 from likely.portable.writing import text_of
@@ -48,6 +49,7 @@ def export(
     dialect: str | None = None,
     table: str | None = None,
     keep: Sequence[str] = (),
+    set_level: float | None = None,
 ) -> str: ...
 @overload
 def export(
@@ -58,6 +60,7 @@ def export(
     dialect: str | None = None,
     table: str | None = None,
     keep: Sequence[str] = (),
+    set_level: float | None = None,
 ) -> str | bytes: ...
 def export(
     model: Model,
@@ -67,10 +70,12 @@ def export(
     dialect: str | None = None,
     table: str | None = None,
     keep: Sequence[str] = (),
+    set_level: float | None = None,
 ) -> str | bytes:
     """The model as SQL, ONNX, PMML, JSON, a Python file or a module of JavaScript.
 
-    Of SQL: `dialect` says for which database, `table` which rows to score, `keep` which columns to give back. The
+    Of SQL: `dialect` says for which database, `table` which rows to score, `keep` which columns to give back;
+    `set_level` adds set(class), 1 where a class is not ruled out at this level, for rows without unknown cells. The
     result is text, or bytes for ONNX; it is also written to `path`, where one is given.
 
     >>> import likely
@@ -81,11 +86,12 @@ def export(
     """
     if to != "sql" and to not in WRITERS:
         raise SettingError(f"There is no export to {shown(to)}. {nearest(str(to), ['sql', *WRITERS])}")
-    if to != "sql" and (dialect is not None or table is not None or keep):
-        said = "dialect" if dialect is not None else "table" if table is not None else "keep"
+    own = {"dialect": dialect, "table": table, "set_level": set_level, "keep": keep or None}
+    if to != "sql" and (given := [name for name, value in own.items() if value is not None]):
+        said = given[0]
         raise SettingError(f"{said} is of SQL, and this is {to}. Leave it out.")
     try:
-        out = _written(model, to, dialect, table, keep)
+        out = _written(model, to, dialect, table, keep, set_level)
     except SettingError as error:
         if to in ("sql", "onnx", "pmml") and to not in setting_of(model.learner, "for_", [to]):
             raise SettingError(
@@ -97,7 +103,9 @@ def export(
     return out
 
 
-def _written(model: Model, to: str, dialect: str | None, table: str | None, keep: Sequence[str]) -> str | bytes:
+def _written(
+    model: Model, to: str, dialect: str | None, table: str | None, keep: Sequence[str], set_level: float | None
+) -> str | bytes:
     form = replace(portable(model), origin=describe_origin(model))
     if form.target is None and to not in OF_DENSITIES:
         raise SettingError(
@@ -106,7 +114,12 @@ def _written(model: Model, to: str, dialect: str | None, table: str | None, keep
     if to == "sql":
         from likely.portable.languages.sql import to_sql
 
-        return origin_lines(form, "--") + to_sql(form, "rows" if table is None else table, dialect, keep)
+        limits: list[float] = []
+        if set_level is not None:
+            if (judgement := model.judgement) is None or not judgement.guarantees:
+                raise SettingError(UNTRIED)
+            limits = judgement.guarantees[0].limits(set_level).tolist()
+        return origin_lines(form, "--") + to_sql(form, "rows" if table is None else table, dialect, keep, limits)
     writer = WRITERS[to]
     if isinstance(writer, str):
         module, _, function = writer.partition(".")

@@ -34,10 +34,17 @@ TINY = 1e-150
 """Whose square is nothing; PostgreSQL refuses to multiply numbers whose product is too small for a double."""
 
 
-def to_sql(portable: Portable, table: str = "rows", dialect: str | None = None, keep: Sequence[str] = ()) -> str:
-    """The SELECT. Without a dialect it runs as it is in PostgreSQL, DuckDB and SQLite."""
+def to_sql(
+    portable: Portable,
+    table: str = "rows",
+    dialect: str | None = None,
+    keep: Sequence[str] = (),
+    limits: Sequence[float] = (),
+) -> str:
+    """The SELECT. Without a dialect it runs as it is in PostgreSQL, DuckDB and SQLite. `limits` are the probabilities
+    from which on each class is in the set; without them there are no columns for sets."""
     _check(portable, dialect)
-    return _Select(portable, table, dialect, keep).text()
+    return _Select(portable, table, dialect, keep, limits).text()
 
 
 def _check(portable: Portable, dialect: str | None) -> None:
@@ -53,8 +60,10 @@ def _check(portable: Portable, dialect: str | None) -> None:
 
 
 class _Select:
-    def __init__(self, portable: Portable, table: str, dialect: str | None, keep: Sequence[str]) -> None:
-        self.form, self.dialect = portable, dialect
+    def __init__(
+        self, portable: Portable, table: str, dialect: str | None, keep: Sequence[str], limits: Sequence[float]
+    ) -> None:
+        self.form, self.dialect, self.limits = portable, dialect, limits
         self.flat: Flat = flatten(portable, "SQL")
         self.table = _table(table)
         self.prefix = "likely"
@@ -100,9 +109,15 @@ class _Select:
             codes += [exp.alias_(self._level(name), column.name) for name, column in self.levels.items()]
             steps.append(("codes", [*own, *read, *codes]))
         kept_names = own
+        patterns = self._usual_patterns()
+        told = {}
         if self.form.references is not None:
-            steps.append(("known", [*own, *self._passed([]), exp.alias_(self._known(self.form.references), "q")]))
-            own = [*own, exp.column("q")]
+            told["q"] = self._known([*patterns, [True] * len(patterns[0])])
+        if self.limits:
+            told["c"] = self._known(patterns)
+        if told:
+            steps.append(("known", [*own, *self._passed([]), *(exp.alias_(e, name) for name, e in told.items())]))
+            own = [*own, *map(exp.column, told)]
         if self.mirrored:
             said = add_up([e for w, t in self.mirrored for e in self._weighed(w, t, 0)])
             steps.append(("sets", [*own, *self._passed([]), exp.alias_(said, "v", copy=False)]))
@@ -172,7 +187,20 @@ class _Select:
             exp.alias_(self._answered(exp.column(f"p{k}")), f"p({name})", quoted=True)
             for k, name in zip(self.classes, self.form.classes, strict=True)
         ]
-        return [*kept, exp.alias_(self._answered(case(branches)), "prediction", quoted=True), *chances]
+        sets = [
+            exp.alias_(self._in_set(k, limit, branches), f"set({name})", quoted=True)
+            for k, name, limit in zip(self.classes, self.form.classes, self.limits, strict=False)
+        ]
+        return [*kept, exp.alias_(self._answered(case(branches)), "prediction", quoted=True), *chances, *sets]
+
+    def _in_set(self, k: int, limit: float, branches: Sequence[tuple[Any, Any]]) -> exp.Expr:
+        """1 where a class is in the set: it is as probable as that takes, or the most probable one."""
+        before = [(condition.copy(), exp.Literal.number(0)) for condition, _ in branches[: k - 1]]
+        enough = exp.GTE(this=exp.column(f"p{k}"), expression=number(limit))
+        ours = [(enough, exp.Literal.number(1)), *before, (branches[k - 1][0].copy(), exp.Literal.number(1))]
+        known = exp.EQ(this=exp.column("c"), expression=exp.Literal.number(1))
+        some = exp.GT(this=add_up([exp.column(f"p{j}") for j in self.classes]), expression=number(0.0))
+        return case([(exp.And(this=known, expression=some), case(ours, exp.Literal.number(0)))], exp.null())
 
     def _answered(self, value: exp.Expr) -> exp.Expr:
         """NULL where a cell is unknown that the model would average over."""
@@ -180,13 +208,22 @@ class _Select:
             return value
         return case([(exp.EQ(this=exp.column("q"), expression=exp.Literal.number(1)), value)], exp.null())
 
-    def _known(self, references: shapes.References) -> exp.Expr:
-        """1 where all cells are known, or none, or just those unknown that were so in many rows of training; else 0."""
-        columns = [exp.column(self.place[axis.name]) for axis in references.axes]
+    def _usual_patterns(self) -> list[list[bool]]:
+        """Which cells of a row may be unknown: none, or just those that were so in many rows of training."""
+        references = self.form.references
+        return [[False] * len(self._read()), *([] if references is None else references.usual.tolist())]
+
+    def _read(self) -> list[str]:
+        references = self.form.references
+        return [*self.place] if references is None else [axis.name for axis in references.axes]
+
+    def _known(self, patterns: Sequence[Sequence[bool]]) -> exp.Expr:
+        """1 where just the cells of one of the patterns are unknown; else 0."""
         branches = []
-        for pattern in ([False] * len(columns), [True] * len(columns), *references.usual.tolist()):
+        for pattern in patterns:
             both: Any = None
-            for column, gone in zip(columns, pattern, strict=True):
+            for name, gone in zip(self._read(), pattern, strict=True):
+                column = exp.column(self.place[name])
                 missing = column.copy().is_(exp.null())
                 one = missing if gone else exp.Not(this=missing)
                 both = one if both is None else exp.And(this=both, expression=one)

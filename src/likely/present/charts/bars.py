@@ -44,7 +44,7 @@ def stacked(shares: Sequence[float], label: str = "", hues: Sequence[str] = ()) 
     for share, hue in parts:
         if share > 0.0005:
             place = f' x="{at(100 * start)}%"' if start else ""
-            out.append(f'<rect class="{hue} fill"{place} width="{at(100 * share)}%"/>')
+            out.append(f'<rect class="{hue}"{place} width="{at(100 * share)}%"/>')
         start += share
     return _bar("".join(out), label)
 
@@ -53,7 +53,7 @@ def diverging(value: float, most: float, kind: str, label: str = "") -> Chart:
     """A bar to the right of the middle, or to its left where the value is below zero."""
     wide = 50 * min(abs(value) / most, 1.0) if most > 0 else 0.0
     start = 50.0 if value >= 0 else 50.0 - wide
-    body = f'<rect class="{kind} fill" x="{at(start)}%" width="{at(wide)}%"/>'
+    body = f'<rect class="{kind}" x="{at(start)}%" width="{at(wide)}%"/>'
     return Chart(_bar(body, label).replace('class="bar"', 'class="bar sided"', 1))
 
 
@@ -252,7 +252,7 @@ def spark(counts: Floats, hues: Sequence[str], label: str) -> Chart:
     for k in range(counts.shape[1] - 1, -1, -1):
         if counts[:, k].any():
             steps = "".join(f"V{HIGH - round(v)}h{step}" for v in above[:, k].tolist())
-            body += f'<path class="{hues[k]} fill" d="M0 {HIGH}{steps}V{HIGH}z"/>'
+            body += f'<path class="{hues[k]}" d="M0 {HIGH}{steps}V{HIGH}z"/>'
     return Chart(
         f'<svg class="spark" viewBox="0 0 {step * len(counts)} {HIGH}" preserveAspectRatio="none" role="img" '
         f'aria-label="{escape_text(label)}">{body}</svg>'

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 from likely.errors import InputError, SettingError
@@ -145,14 +146,26 @@ def ticks(low: float, high: float, least: float | None = None, most: float | Non
 
 def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
     """A straight line."""
-    return f'<path class="{kind}" d="M{at(x1)} {at(y1)}L{at(x2)} {at(y2)}"/>'
+    return path([(x1, y1), (x2, y2)], kind)
 
 
 def path(points: Sequence[tuple[float, float]], kind: str, closed: bool = False) -> str:
-    """Points that are joined."""
+    """Points that are joined, each as far as it is from the one before: that takes few characters.
+
+    >>> path([(1, 2), (3.5, 2), (3.5, 1.5), (2, 0.25)], "curve")
+    '<path class="curve" d="M1 2h2.5v-.5l-1.5-1.3"/>'
+    """
     if not points:
         return ""
-    d = "M" + "L".join(f"{at(x)} {at(y)}" for x, y in points)
+    tenths = [(round(10 * x), round(10 * y)) for x, y in points]
+    d, before = f"M{tenths[0][0] / 10:g} {tenths[0][1] / 10:g}", ""
+    for (x0, y0), (x1, y1) in pairwise(tenths):
+        letter = "h" if y0 == y1 else "v" if x0 == x1 else "l"
+        moves = [n for n in (x1 - x0, y1 - y0) if n]
+        for k, move in enumerate(moves):
+            word = re.sub(r"^(-?)0\.", r"\1.", f"{move / 10:g}")
+            d += (letter if not k and letter != before else "" if word[0] == "-" else " ") + word
+        before = letter if moves else before
     return f'<path class="{kind}" d="{d}{"Z" if closed else ""}"/>'
 
 

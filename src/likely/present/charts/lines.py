@@ -6,6 +6,7 @@ import math
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -288,10 +289,10 @@ def _histograms(frame: ChartFrame, spread: ValueSpread, shown: Sequence[int], hu
     most = float(spread.shares[:, shown].max()) or 1.0
     out = []
     for k in shown:
-        d = [f"M{at(frame.across(float(spread.edges[0])))} {at(frame.bottom)}"]
-        for right, share in zip(spread.edges[1:], spread.shares[:, k], strict=True):
-            d.append(f"V{at(frame.up(float(share) / most))}H{at(frame.across(float(right)))}")
-        out.append(f'<path class="{hues[k]} area" d="{"".join(d)}V{at(frame.bottom)}Z"/>')
+        xs = [frame.across(float(edge)) for edge in spread.edges]
+        ys = [frame.up(float(share) / most) for share in spread.shares[:, k]]
+        steps = [(x, y) for own, y in zip(pairwise(xs), ys, strict=True) for x in own]
+        out.append(path([(xs[0], frame.bottom), *steps, (xs[-1], frame.bottom)], f"{hues[k]} area", True))
     if spread.density is not None:
         places, heights = spread.density
         for k in shown:

@@ -14,7 +14,7 @@ from likely.evaluate.attributes.plane import ClassPlane, places
 from likely.machinery.words import escape_text
 from likely.models.contracts import Model
 from likely.models.shapes import Graph, graph_of
-from likely.present.charts.drawing import Chart, ChartAxis, ChartFrame, at, colour, line, path, svg
+from likely.present.charts.drawing import Chart, ChartAxis, ChartFrame, at, colour, line, path, svg, thin_line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,12 +25,13 @@ CORNERS = 40
 
 
 def landscape(found: ClassPlane) -> Chart:
-    """Means of the classes, ellipses at one and two standard deviations, contours of the density of all rows."""
+    """Means of the classes, their ellipses (full, and those of naive Bayes), contours of the density of all rows."""
     frame = _frame(found, 400, 270)
     body = [frame.drawn(), '<g clip-path="url(#plane-clip)">', _contours(found, frame)]
     for code, mean, spread in zip(found.codes, found.means, found.spreads, strict=True):
-        for times in (2.0, 1.0):
-            body.append(path(ellipse_points(frame, mean, spread, times), f"{colour(code)} ring", True))
+        for kind, (a, b, c) in (("ring", spread), ("ring naive", (spread[0], 0.0, spread[2]))):
+            for times in (2.0, 1.0):
+                body.append(path(ellipse_points(frame, mean, (a, b, c), times), f"{colour(code)} {kind}", True))
     for name, code, mean in zip(found.classes, found.codes, found.means, strict=True):
         x, y = frame.across(mean[0]), frame.up(mean[1])
         body.append(
@@ -43,8 +44,8 @@ def landscape(found: ClassPlane) -> Chart:
         f'height="{at(frame.height)}"/></clipPath>'
     )
     label = (
-        f"{found.x} and {found.y}: means of the classes, ellipses at one and two standard deviations, "
-        "contours of the density of all rows"
+        f"{found.x} and {found.y}: means of the classes, ellipses at one and two standard deviations, dashed those of "
+        "naive Bayes, contours of the density of all rows"
     )
     return svg(464, frame.bottom + 42, label, clip + "".join(body), "plane")
 
@@ -78,8 +79,9 @@ def filled_region(grid: NDArray[np.int_], code: int, frame: ChartFrame) -> str:
     d = []
 
     def close(run: tuple[int, int], first: int, last: int) -> None:
+        # Places, not lengths: neighbours then round an edge that they share alike, and leave no hairline between them.
         x, y = frame.left + run[0] * wide, frame.bottom - last * high
-        d.append(f"M{at(x)} {at(y)}h{at((run[1] - run[0]) * wide)}v{at((last - first) * high)}H{at(x)}z")
+        d.append(f"M{at(x)} {at(y)}H{at(frame.left + run[1] * wide)}V{at(frame.bottom - first * high)}H{at(x)}z")
 
     for row in range(lines + 1):
         runs: set[tuple[int, int]] = set()
@@ -128,7 +130,9 @@ def _contours(found: ClassPlane, frame: ChartFrame) -> str:
     xs = [frame.across(float(x)) for x in places(found.x_range, found.columns)]
     ys = [frame.up(float(y)) for y in places(found.y_range, found.lines)]
     return "".join(
-        path(joined, "contour") for level in LEVELS for joined in join_segments(level_segments(field, level, xs, ys))
+        path(thin_line(joined, 0.15), "contour")
+        for level in LEVELS
+        for joined in join_segments(level_segments(field, level, xs, ys))
     )
 
 

@@ -71,7 +71,7 @@ def speaking_words(model: Model, name: str) -> tuple[tuple[Table, ...], str]:
             (
                 clean(w, 30),
                 signed(value := float(bits[place[w], group])),
-                Styled("", "bar-cell", bar(value / most, f"{hues[group]} fill")),
+                Styled("", "bar-cell", bar(value / most, hues[group])),
             )
             for w in some
         )

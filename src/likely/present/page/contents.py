@@ -122,8 +122,9 @@ def ladder(record: Look) -> tuple[Table, ...]:
     bounds = record.intervals.accuracy
     drawn = rung(own, bounds.low, bounds.high, "accent")
     rows.append((Styled(tables.learner_name(record), "own"), drawn, percent(own)))
-    note = f"{design_sentence(record)} The thin line is the 95 % interval of accuracy."
-    return (Table(f"{note} {_learner_words(record)}", ("", "", "accuracy"), tuple(rows), style="ladder"),)
+    told, key = f"{design_sentence(record)} {_learner_words(record)}", "The thin line is the 95 % interval of accuracy."
+    note = Styled(f"{told} {key}", markup=f'<span class="held-out">{escape(tie(told))}</span> {escape(tie(key))}')
+    return (Table(note, ("", "", "accuracy"), tuple(rows), style="ladder"),)
 
 
 def design_sentence(record: Look) -> str:
@@ -176,7 +177,8 @@ def plane_sentence(record: Look) -> str:
     total = f"{number(found.rows)} rows that have both" if found.every else f"{number(record.rows)}"
     return (
         f"{clean(found.x, 40)} and {clean(found.y, 40)}, the two most telling numbers. Ellipses mark one and two "
-        f"standard deviations of a class; thin lines are contours of the density of all rows. Drawn from {of} {total}."
+        "standard deviations of a class, dashed ones those of naive Bayes, to which the two numbers are independent "
+        f"within a class; thin lines are contours of the density of all rows. Drawn from {of} {total}."
     )
 
 
@@ -553,7 +555,7 @@ def _classes(weights: Mapping[str, float]) -> Table:
     """The shares of the classes, with bars in the colours of the classes; many are sorted, and cut."""
     most, each = max(weights.values(), default=0.0) or 1.0, list(weights.values())
     hues, order, names = class_colours(each), frequent_first(each), list(weights)
-    bars = [bar_cell(each[k] / most, kind=f"{hues[k]} fill") for k in order]
+    bars = [bar_cell(each[k] / most, kind=hues[k]) for k in order]
     out, rest = (
         tables.share_table({names[k]: each[k] for k in order}).with_column("", bars),
         len(weights) - MOST_CLASSES,

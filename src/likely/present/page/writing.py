@@ -7,7 +7,6 @@ The only room that knows jinja2; it is imported when a page is written, not befo
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
 import json
 import os
@@ -40,6 +39,7 @@ from likely.portable.writing import form_of, plain
 from likely.present.charts.drawing import STYLE, class_colours, frequent_first
 from likely.present.document import Document, to_markdown
 from likely.present.page.contents import claim, fit_options, look_contents, model_contents
+from likely.present.page.packing import packed, shorten_model
 from likely.present.page.trusting import list_of, ranking_figures, subgroup_figures
 from likely.present.report.card import present_card
 from likely.sums import state
@@ -51,8 +51,6 @@ if TYPE_CHECKING:
     from likely.evaluate.compare import Comparison
     from likely.evaluate.curve import Curve
 
-LARGE = 100_000
-"""A model of more characters is packed."""
 HERE = Path(__file__).parent / "templates"
 STYLES = (STYLE, HERE / "style.css")
 
@@ -163,16 +161,10 @@ def _render(
         style=style,
         script=packed(script),
         loader=loader,
-        model=packed(scored) if len(scored) > LARGE else embedded(scored) if scored else "",
-        model_type="application/gzip" if len(scored) > LARGE else "application/json",
+        model=packed(shorten_model(scored)) if scored else "",
         about=embedded(json.dumps(about, ensure_ascii=False)),
         figures=packed(json.dumps(more, ensure_ascii=False, separators=(",", ":"))) if more else "",
     )
-
-
-def packed(text: str) -> str:
-    """A long JSON as base64 of gzip, which browsers unpack by themselves."""
-    return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
 
 
 def embedded(text: str) -> str:

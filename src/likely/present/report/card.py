@@ -12,7 +12,7 @@ from likely.models.registry import spoken_titles, weighed_names
 from likely.portable.origin import describe_origin, held_out_sentence, judgement_sentence
 from likely.present.document import Document, Table, numbers_from
 from likely.present.report.look import number_bounds, share_bounds, subgroup_table
-from likely.present.report.model import learner_settings, tell_values
+from likely.present.report.model import learner_settings, rows_measured, tell_values
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 
@@ -118,6 +118,6 @@ def limits(model: Model) -> tuple[str, ...]:
         "Scores are of rows like those that it learned from; of others they say nothing.",
         f"A level that training did not have {unseen}; of numbers beyond the range above it has seen none.",
         f"A cell that is not known {unknown}.",
-        "What drives it is what the model goes by, not what causes what.",
+        f"What drives it is what the model goes by, in the mean over {rows_measured(model)}, not what causes what.",
         *model.notes,
     )

@@ -16,7 +16,7 @@ from likely.apply.explain.ledger import Ledger
 from likely.apply.explain.pieces import mark_words
 from likely.apply.explain.sureness import Sureness
 from likely.apply.predict import Scored
-from likely.machinery.words import clean, finite, number, plural
+from likely.machinery.words import clean, finite, number, weighed_rows
 from likely.models.working.records import LogBase, Style, Working
 from likely.present.document import Document, Passage, Table
 from likely.present.report.model import exhibit_table
@@ -30,15 +30,23 @@ def present_ledger(
     other: Counterfactual | None = None,
     working: Style | None = None,
     everything: bool = False,
-    sure: Sureness | str | None = None,
+    sure: Sequence[Sureness] = (),
     base: LogBase = "10",
+    why_unsure: str = "",
 ) -> Document:
-    """What `likely explain` says; `sure` is how sure the number is, or a sentence why that cannot be said."""
-    header, *rows = words.lines(ledger, everything)
-    of, against = words.sides(ledger)
-    title = f"Evidence for {of} (to the right) against {against}"
-    tables = [Table(title, header, tuple(rows), words.RIGHT, spare=(header[2:4],))]
-    remarks = list(words.remarks(ledger, everything))
+    """What `likely explain` says; `sure` is how sure the number is, `why_unsure` why that cannot be said.
+
+    Who asks for the working gets that alone, with `everything` after the evidence.
+    """
+    alone = working is not None and ledger.working is not None and not everything
+    tables: list[Table] = []
+    remarks: list[str] = []
+    if not alone:
+        header, *rows = words.lines(ledger, everything)
+        of, against = words.sides(ledger)
+        title = f"Evidence for {of} (to the right) against {against}"
+        tables = [Table(title, header, tuple(rows), words.RIGHT, spare=(header[2:4],))]
+        remarks = list(words.remarks(ledger, everything))
     if working is not None and ledger.working is not None:
         tables += working_tables(ledger.working, working, base)
     elif working is not None:
@@ -49,10 +57,13 @@ def present_ledger(
         )
         remarks += other.remarks
     headline = words.headline(ledger)
-    if isinstance(sure, str):
-        remarks.append(sure)
-    elif sure is not None and ledger.best is not None:
-        headline += f"\nUncertainty ({100 * sure.level:g} % interval): {sure.words(ledger.best)}."
+    if alone:
+        return Document(headline, (*tables, *remarks))
+    if why_unsure:
+        remarks.append(why_unsure)
+    for one in sure if ledger.best is not None else ():
+        by_counts = f"Uncertainty ({100 * one.level:g} % interval): " if one.sets is None else ""
+        headline += f"\n{by_counts}{one.words(ledger.best)}."
     return Document(headline, (*tables, *_passages(ledger, everything), *remarks))
 
 
@@ -99,7 +110,7 @@ def ledger_json(
     ledger: Ledger,
     other: Counterfactual | None = None,
     working: Style | None = None,
-    sure: Sureness | str | None = None,
+    sure: Sequence[Sureness] = (),
     base: LogBase = "10",
 ) -> bytes:
     """The same as JSON."""
@@ -110,8 +121,9 @@ def ledger_json(
             out["working"] = ledger.working.to_dict(working, base)
     if other is not None:
         out["counterfactual"] = other.to_dict()
-    if sure is not None:
-        out["sureness"] = None if isinstance(sure, str) else sure.to_dict()
+    out["sureness"] = sure[0].to_dict() if sure else None
+    if len(sure) > 1:
+        out["held_out_sureness"] = sure[1].to_dict()
     return state.as_json(out)
 
 
@@ -236,6 +248,7 @@ class DecisionWriter:
             "chosen": done.chosen,
             "undecided": done.undecided,
             "none_of_these": done.strange,
+            "unsure": done.unsure,
             "remarks": done.remarks,
         }
         self._out.write(("]" if self._rows else "") + ",\n " + _text(rest)[1:] + "\n")
@@ -253,7 +266,7 @@ def present_scores(found: Scored, name: str) -> Document:
     if not found.rows:
         return Document(f"{clean(name)} has no rows.", found.remarks)
     headline = (
-        f"{clean(name)}: log P of all {plural(found.rows, 'row')} is {number(found.total, 8)} nats, "
+        f"{clean(name)}: log P of all {weighed_rows(found.rows, found.weight)} is {number(found.total, 8)} nats, "
         f"{number(found.mean, 6)} per row."
     )
     rows = tuple((number(row), number(value, 6)) for row, value in found.lowest)
@@ -267,6 +280,7 @@ def scores_json(found: Scored) -> bytes:
     return state.as_json(
         {
             "rows": found.rows,
+            "weight": found.weight,
             "impossible": found.impossible,
             "log_density": finite(found.total),
             "mean": finite(found.mean),

@@ -8,7 +8,7 @@ from likely.evaluate.attributes.information import WordStatistics
 from likely.evaluate.crossval.dealing import Dealing
 from likely.evaluate.look import AttributeBits, Look
 from likely.evaluate.scores.intervals import Measure, Paired
-from likely.evaluate.scores.ranking import Ranking, Reliability
+from likely.evaluate.scores.ranking import LiftRow, Ranking, Reliability
 from likely.evaluate.scores.scores import LossScores, Scores
 from likely.machinery.words import chance, clean, interval, number, percent, plural, weighed_rows
 from likely.models.judgement import Subgroups
@@ -335,6 +335,8 @@ def column_table(columns: Sequence[Column]) -> Table:
 
 MOST_ATTRIBUTES, MOST_WARNINGS, MOST_NOTES = 5, 2, 3
 """Lines of each in the short view, which fits a terminal of 24 lines."""
+TOP = 0.05
+"""The share of rows, ranked highest, of which the answer speaks where naming classes gains nothing."""
 NEARLY, LEAST_GAIN, GAP = 0.02, 0.001, 0.05
 """A temperature so near to 1, so few bits a row gained by one, or a smaller gap of a bin, is not worth a word."""
 
@@ -385,9 +387,33 @@ def _verdict(record: Look) -> str:
     if not record.attributes:
         return "No other column can be used, so nothing but the frequency of the classes is known."
     if record.decisions is not None:
-        return cost_sentence(record.decisions, learner_name(record))
-    said = (answer_sentence(record), guess_sentence(record), one_attribute_sentence(record), qualification(record))
-    return "\n".join(words for words in said if words)
+        first = [cost_sentence(record.decisions, learner_name(record))]
+    else:
+        first = [answer_sentence(record), guess_sentence(record)]
+        if (top := top_ranked(record)) is not None:
+            first = [ranking_sentence(record, top), *first]
+        first += [one_attribute_sentence(record), qualification(record)]
+    return "\n".join(words for words in (*first, training_sentence(record)) if words)
+
+
+def top_ranked(record: Look) -> LiftRow | None:
+    """The rows that rank highest, where naming classes gains nothing but these rows clearly have more of the class
+    looked for than all."""
+    ranking = record.trust.rankings.get(record.trust.positive)
+    if ranking is None or record.beats_guessing or (ranking.roc.auc.low or 0.0) <= 0.5:
+        return None
+    top = next(row for row in ranking.lift.rows if row.share == TOP)
+    return top if top.bounds[0] > top.share else None
+
+
+def ranking_sentence(record: Look, top: LiftRow) -> str:
+    """How much more frequent the class looked for is among the rows that rank highest, with bounds."""
+    low, high = (bound / top.share for bound in top.bounds)
+    return (
+        f"{learner_name(record)} ranks rows better than chance: among the {percent(top.share)} that it ranks highest, "
+        f"{clean(record.trust.positive, 40)} is {top.lift:.1f} times as frequent as among all ({low:.1f}–{high:.1f} "
+        f"times); they hold {percent(top.found)} of it."
+    )
 
 
 def leak_sentences(record: Look) -> tuple[str, ...]:
@@ -402,6 +428,18 @@ def answer_sentence(record: Look) -> str:
     return (
         f"{learner_name(record)} predicts {clean(record.target)} correctly for {percent(record.scores.accuracy)} of "
         f"unseen rows{f' ({wide})' if wide else ''}."
+    )
+
+
+def training_sentence(record: Look) -> str:
+    """How many of the rows that were learned from are answered wrongly; nothing where that was not asked for."""
+    own = record.training
+    if own is None:
+        return ""
+    wrong = number(own.rows * (1 - own.accuracy), 6)
+    return (
+        f"On the rows it learned from: {wrong} error{'s' * (wrong != '1')} in {number(own.rows, 6)} (accuracy "
+        f"{percent(own.accuracy)}, log loss {loss_bits(own.log_loss)} bits), which flatters it, as it has seen them."
     )
 
 
@@ -455,6 +493,8 @@ def qualification(record: Look) -> str:
         return "But it is overconfident (see log loss): trust its classes, not its probabilities."
     if sharper and not named:
         return "Still, its probabilities beat the class frequencies (see log loss)."
+    if not named and top_ranked(record) is not None:
+        return "But neither its classes nor its log loss are better than guessing: trust the order of its rows alone."
     return "" if named else "Nothing is gained: neither its classes nor its log loss are better."
 
 

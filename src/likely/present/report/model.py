@@ -18,6 +18,7 @@ from likely.models.contracts import Factor, Model, setting_of
 from likely.models.factors.categorical import shares_in_training
 from likely.models.factors.normal import root_of
 from likely.models.fractions import Quotient
+from likely.models.heldout.importance import MOST_ROWS as MEASURED
 from likely.models.settings import changed_settings
 from likely.models.shapes import BinTable, Density, Exhibit, LevelTable, Plane, graph_of
 from likely.portable.origin import judgement_sentence
@@ -49,8 +50,14 @@ SPARKS = "▁▂▃▄▅▆▇█"
 SPARK_STEPS = 16
 WIDEST = 12
 BOTH = "The bits of two attributes are what they share of what they, and perhaps others, say together."
+OWN_TERM = "own term, bits"
 STRONG = 0.02
 """Bits, in the mean: a pair that says less has no grid."""
+
+
+def rows_measured(model: Model) -> str:
+    """The rows over which it was measured how far each attribute moves the answers."""
+    return "all rows of the table" if model.importance is None else f"up to {MEASURED:,} rows of the table"
 
 
 def term_tables(model: Model, everything: bool = False) -> tuple[Table, ...]:
@@ -77,12 +84,12 @@ def term_tables(model: Model, everything: bool = False) -> tuple[Table, ...]:
         more = plural(len(ordered) - len(kept), "more attribute")
         rows.append((f"… {more}", f"{rest:.3f}", *[""] * (len(rows[0]) - 2)))
     of = f"least value to greatest: higher speaks for {clean(model.classes[-1], 20)}"
-    header = ("attribute", "bits", "", "by itself", *((f"its curve, {of}",) if two else ()))
-    title = "How far each attribute moves the answers, mean over rows"
-    out = [Table(title, header, tuple(rows), frozenset({1, 3}), spare=("by itself", ""))]
+    header = ("attribute", "bits", "", OWN_TERM, *((f"its curve, {of}",) if two else ()))
+    title = f"How far each attribute moves the answers, mean over {rows_measured(model)}"
+    out = [Table(title, header, tuple(rows), frozenset({1, 3}), spare=(OWN_TERM, ""))]
     pairs = [(pair, value) for pair, value in found.together.items() if everything or value >= STRONG * math.log(2)]
     if pairs:
-        out.append(_pair_table("What two attributes say together, mean over rows", pairs, everything))
+        out.append(_pair_table("What two attributes say together, in the mean", pairs, everything))
     strongest = next((pair for pair, value in pairs if all(name in effects for name in pair)), None)
     return (*out, *(() if strongest is None else (grid_table(model, effects, strongest),)))
 
@@ -136,7 +143,7 @@ def present_effect(model: Model, name: str, everything: bool = False) -> Documen
         remarks.append(BOTH)
     if effect is None or effect.missing is None:
         remarks.append("A value that is missing, or that training did not have, adds nothing.")
-    first = f"{clean(name)} says {says:.3f} bits, mean over rows; by itself {own:.3f}."
+    first = f"{clean(name)} says {says:.3f} bits, mean over {rows_measured(model)}; its own term {own:.3f} bits."
     return Document(first, (*tables, *remarks))
 
 
@@ -429,11 +436,11 @@ def present_tables(model: Model, found: Sequence[AnyTable], fractions: bool, who
         remarks.append(f"Only the first {MOST_ROWS} of {', '.join(clean(n) for n in long)}; --json has all.")
     if whole:
         blocks = [factor for factor in model.factors if len(factor.names) > 1]
-        tables += [exhibit_table(e) for factor in blocks for e in factor.exhibits(model.classes)]
-        tables += [exhibit_table(e) for e in model.cell_tables()]
+        tables += [exhibit_table(e, fractions) for factor in blocks for e in factor.exhibits(model.classes)]
+        tables += [exhibit_table(e, fractions) for e in model.cell_tables()]
         remarks += [*_graph(model), judgement_sentence(model)]
     target = clean(model.schema.target.name) if model.schema.target is not None else "a density"
-    return Document(f"{target}: {plural(len(found), 'table')}", (*tables, *remarks))
+    return Document(f"{target}: {plural(len(tables), 'table')}", (*tables, *remarks))
 
 
 def attribute_tables(found: Sequence[AnyTable], fractions: bool = False) -> tuple[Table, ...]:
@@ -509,7 +516,7 @@ def tables_json(model: Model, found: Sequence[AnyTable]) -> bytes:
         return {"name": table.name, "kind": table.kind, "rows": rows}
 
     given = [
-        {"title": e.title, "header": list(e.header), "rows": [list(r) for r in e.rows]} for e in model.cell_tables()
+        {"title": e.title, "header": list(e.header), "rows": [list(r) for r in e.cells()]} for e in model.cell_tables()
     ]
     return state.as_json({"tables": [one(t) for t in found], "given_parents": given, "remarks": _graph(model)})
 

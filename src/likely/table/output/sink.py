@@ -8,7 +8,7 @@ import json
 import struct
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from csv import writer
 from errno import EBADF, EISDIR
@@ -269,6 +269,7 @@ def _needs_quotes(array: ArrowArray, delimiter: str) -> bool:
 
 
 DENSITY, PREDICTION, REMARKS = "log_density", "prediction", "remarks"
+SET, LOW, HIGH = "set", "low", "high"
 """The columns of a table of densities, and of predicted classes."""
 
 
@@ -282,18 +283,21 @@ def prediction_batch(
     codes: NDArray[np.integer],
     matrix: NDArray[np.float64],
     kept: ArrowBatch | None = None,
-    remarks: tuple[Sequence[str], NDArray[np.intp]] | None = None,
+    texts: Mapping[str, tuple[Sequence[str], NDArray[np.intp]]] | None = None,
+    numbers: Mapping[str, NDArray[np.float64]] | None = None,
 ) -> pa.RecordBatch:
-    """Predictions as a batch, after the columns of `kept`; a row that cannot be classified has empty cells. `remarks`
-    are texts, and which of them each row has."""
+    """Predictions as a batch, after the columns of `kept`; a row that cannot be classified has empty cells. `texts` are
+    more columns, with which of them each row has, and so are `numbers`, of which NaN is an empty cell."""
     names = prediction_names(classes)
     classified = codes >= 0
     arrays: list[ArrowArray] = [label_array(codes, classes, classified)]
     arrays += [number_array(matrix[:, k], classified) for k in range(len(classes))]
-    if remarks is not None:
-        texts, place = remarks
-        names.append(REMARKS)
-        arrays.append(label_array(place, texts, np.array([text != "" for text in texts], np.bool_)[place]))
+    for name, column in (numbers or {}).items():
+        names.append(name)
+        arrays.append(number_array(column, ~np.isnan(column)))
+    for name, (each, place) in (texts or {}).items():
+        names.append(name)
+        arrays.append(label_array(place, each, np.array([text != "" for text in each], np.bool_)[place]))
     return _beside(kept, names, arrays)
 
 

@@ -89,17 +89,6 @@ export function sumOf(portable) {
   return by ? { ...form, constant: added(form.constant, by) } : form;
 }
 
-// What each attribute or block adds, by name, in order.
-export function termsOf(form, cells, portable) {
-  const out = new Map();
-  for (const term of form.terms) {
-    for (const [name, own] of partsOf(term, cells, portable, form.constant.length)) {
-      out.set(name, out.has(name) ? added(out.get(name), own) : own);
-    }
-  }
-  return out;
-}
-
 // The attributes that a term reads.
 export function readBy(term) {
   if (term.form === "PowerTerm") return readBy(term.inner);

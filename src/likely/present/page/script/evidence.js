@@ -6,7 +6,7 @@ import { binOf, byClass, codeOn, linearShares } from "./jointly.js";
 import { added, logSum, TIE } from "./logs.js";
 import { dateLabel, datesInParts, MISSING, numberLabel, UNSEEN } from "./reading.js";
 import {
-  chancesOf, partsOf, readBy, scoresBy, scoresOf, sumOf, termsOf,
+  chancesOf, partsOf, readBy, scoresBy, scoresOf, sumOf,
 } from "./scoring.js";
 
 // -- decisions -------------------------------------------------------------------------------------------------
@@ -91,17 +91,6 @@ export function ledgerOf(portable, cells, a, b) {
 // A row of which nothing is known.
 function blank(portable) {
   return new Map(portable.attributes.map(({ name, kind }) => [name, kind === "level" ? MISSING : kind === "text" ? null : NaN]));
-}
-
-const innerOf = (term) => (term.form === "PowerTerm" ? innerOf(term.inner) : term);
-const isSet = (term) => ["PairTerm", "TreesTerm"].includes(innerOf(term).form);
-
-// What a set of attributes says of one of them alone, against knowing none; pairs say nothing of one alone.
-function aloneIn(term, name, cell, portable, size) {
-  const nothing = blank(portable);
-  const [[, none]] = partsOf(term, nothing, portable, size);
-  const [[, one]] = partsOf(term, nothing.set(name, cell), portable, size);
-  return one.map((v, k) => v - none[k]);
 }
 
 // The Shapley value of each attribute of a sum of trees: a step down a tree is shared by the attributes that parted the
@@ -222,16 +211,6 @@ function shareGame(count, ask) {
       gain(known, j, 1 / orders.length);
       known = known.with(j, true);
     }
-  }
-  return out;
-}
-
-// What a value says by itself, a log for each class: its own term, and what larger sets say of it alone.
-export function valueLogs(form, name, cell, cells, portable) {
-  const size = form.constant.length;
-  let out = termsOf({ ...form, terms: form.terms.filter((term) => !isSet(term)) }, new Map(cells).set(name, cell), portable).get(name) ?? new Array(size).fill(0);
-  for (const term of form.terms) {
-    if (isSet(term) && readBy(term).includes(name)) out = added(out, aloneIn(term, name, cell, portable, size));
   }
   return out;
 }

@@ -2,15 +2,9 @@
 
 import { byId } from "./elements.js";
 
-// What is long is packed: base64 of gzip.
-export async function unpacked(text) {
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
-}
-
 // Figures of held-out rows that the page holds: of ranking by class, and of groups by attribute.
 const heldFigures = typeof document === "undefined" ? null : byId("likely-figures");
-export const figuresOf = heldFigures ? JSON.parse(await unpacked(heldFigures.textContent)) : { rankings: [], groups: [] };
+export const figuresOf = heldFigures ? JSON.parse(await globalThis.likelyUnpacked(heldFigures.textContent)) : { rankings: [], groups: [] };
 
 // The style of what scripts make comes with them.
 if (typeof document !== "undefined" && typeof WHATIF_STYLE !== "undefined") {

@@ -28,7 +28,7 @@ export function groupsWith(values, groups) {
 }
 
 // The sheet is made for the printer, and gone when that is done.
-export function printLetter(state, target) {
+export function printLetter(state, target, remarks) {
   byId("w-letter")?.remove();
   const known = [...state.values].filter(([, value]) => value !== null);
   const shown = known.slice(0, MOST_VALUES).map(([name, value]) => make("span", {}, make("b", {}, cut(name, 40)), ` ${cut(value, 60)}`));
@@ -38,14 +38,14 @@ export function printLetter(state, target) {
   bars.replaceChildren(...[...bars.rows].sort((one, other) => (other.dataset.p ?? 0) - (one.dataset.p ?? 0)).slice(0, MOST_CHANCES));
   const heads = [...document.querySelectorAll('[data-table="groups"] thead th')].slice(1).map((head) => make("th", { class: "num" }, head.textContent));
   const lines = groups.map(([name, ...cells]) => make("tr", {}, make("th", { scope: "row" }, name), ...cells.map((cell) => make("td", { class: "num" }, cell))));
-  const judged = byId("answer") ? [make("h2", {}, "How good the model is"), make("p", {}, `${wordsAt("h1")}. ${wordsAt(".ladder-box figcaption")}`)] : [];
+  const judged = byId("answer") ? [make("h2", {}, "How good the model is"), make("p", {}, `${wordsAt("h1")}. ${wordsAt(".ladder-box .held-out")}`)] : [];
   if (lines.length) judged.push(make("p", {}, "Of the groups that this row is in:"), make("table", {}, make("thead", {}, make("tr", {}, make("td"), ...heads)), make("tbody", {}, ...lines)));
   byId("main").append(make("article", { id: "w-letter", class: "w", "aria-label": "Letter" },
     make("p", { class: "eyebrow" }, wordsAt(".eyebrow")), make("p", { class: "note" }, wordsAt("#w-note")),
     make("h2", {}, `Which ${cut(target, 40)} does this row have?`),
     make("p", { class: "w-given" }, ...shown), make("p", { class: "note" }, rest.length ? `${rest.join("; ")}.` : ""),
     make("h2", {}, `Answer: ${wordsAt("#w-action")}`),
-    make("table", { class: "w-table w-chances" }, bars),
+    make("table", { class: "w-table w-chances" }, bars), make("p", { class: "w-wrong" }, remarks.join(" ")),
     make("h2", {}, "Why"), make("table", { class: "w-table" }, copyOf(byId("w-ledger"))), make("p", { class: "note" }, wordsAt("#w-ledger-of")),
     ...judged, ...[...document.querySelectorAll("#reproduce dl")].map(copyOf),
   ));
@@ -56,12 +56,12 @@ export function printLetter(state, target) {
 if (typeof document !== "undefined") addEventListener("afterprint", () => delete document.documentElement.dataset.letter);
 
 // The card: the answer, the strongest reasons as bars, and where the page is that tells more.
-function drawCard({ target, name, chance, against, rows, link, note, colours }) {
+function drawCard({ target, name, chance, against, rows, link, notes, colours }) {
   const { wide, left: at, bar, mid } = CARD;
   const lines = rows.slice(0, CARD_LINES);
   const rest = rows.slice(CARD_LINES).reduce((sum, { ratio }) => sum + ratio, 0);
   const left = rows.length > CARD_LINES ? `${rows.length - CARD_LINES} others together: ${bits(rest)}` : "";
-  const high = 168 + (note ? 20 : 0) + 26 * (lines.length + (left ? 1 : 0));
+  const high = 168 + 20 * notes.length + 26 * (lines.length + (left ? 1 : 0));
   const svg = draw("svg", { viewBox: `0 0 ${wide} ${high}`, width: wide, height: high, class: "chart w-card", role: "img", "aria-label": `${target} of one row: ${name}, ${percent(chance)}` });
   const text = (x, y, told, kind = "", anchor = "start") => draw("text", { x, y, class: kind, "text-anchor": anchor }, told);
   svg.append(text(at, 34, `${cut(target, 50)} of this row`, "name"), text(at, 78, cut(name, 26), "w-card-name"), text(wide - at, 78, percent(chance), "w-card-name", "end"));
@@ -73,7 +73,7 @@ function drawCard({ target, name, chance, against, rows, link, note, colours }) 
     svg.append(text(at, y, cut(told, 40)), draw("rect", { x: (ratio < 0 ? mid - long : mid).toFixed(1), y: y - 11, width: Math.max(1, long).toFixed(1), height: 13, class: `${colours[ratio < 0 ? 1 : 0]} fill` }), text(wide - at, y, bits(ratio), "tick", "end"));
   });
   if (left) svg.append(text(at, 136 + 26 * lines.length, left, "tick"));
-  if (note) svg.append(text(at, high - 34, cut(note, 92), "tick"));
+  notes.forEach((note, k) => svg.append(text(at, high - 14 - 20 * (notes.length - k), cut(note, 92), "tick")));
   const open = draw("a", { href: link }, text(at, high - 14, cut(`Open it: ${link}`, 92), "tick"));
   svg.append(open);
   return svg;

@@ -1,10 +1,11 @@
 // The nomogram: points of each value, the total of a row, and the probability that goes with it, to be read by hand.
 // Knows the portable form and SVG.
 
+import { unknownIn } from "./completion.js";
 import { cut, draw, figure, percent } from "./elements.js";
-import { valueLogs } from "./evidence.js";
+import { logOdds } from "./evidence.js";
 import { dateLabel, numberLabel } from "./reading.js";
-import { sumOf } from "./scoring.js";
+import { readBy, scoresBy, scoresOf, sumOf } from "./scoring.js";
 
 const MOST = 14;
 const WIDTH = 800;
@@ -12,6 +13,7 @@ const LEFT = 232;
 const RIGHT = 66;
 const HIGH = 46;
 const TRIED = 97;
+const TRIED_ROUGHLY = 25; // where unknown cells are averaged over each takes many answers
 const FAR = 7; // nats, about ten bits: farther values of a number have no place on its line
 const LEAST = 0.02; // nats: a shorter line is not worth drawing
 const CHANCES = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.001, 0.999];
@@ -27,40 +29,53 @@ export function roundSteps(low, high, about) {
   return out;
 }
 
-// Lines {name, marks: [{told, ratio}], now, low, high} of the attributes that stand alone in a sum, those that reveal
-// most first; the ends of a number's line are where nearly all rows are.
-export function linesOf(portable, cells, about, a, b) {
+// Lines {name, marks: [{told, ratio}], now, low, high} of a row, those that reveal most first: `now` is the evidence of its
+// value, as in the ledger, and a mark how that would be were this value alone another. So points add up to the answer of the
+// row, and `alone`, where no term reads several attributes, to that of any. The ends of a number's line are where nearly all
+// rows are.
+export function linesOf(portable, cells, about, a, b, entries) {
   const form = sumOf(portable);
-  if (!form) return null;
+  const odds = logOdds(scoresOf(portable, cells), a, b);
+  if (!form || form.whole || !Number.isFinite(odds) || entries.some((e) => e.whole)) return null;
+  const gone = unknownIn(portable, cells).length > 0;
+  const used = new Set(form.terms.flatMap(readBy));
+  const open = portable.attributes.map((attribute, k) => ({ ...attribute, ...about[k] })).filter((one) => used.has(one.name) && one.kind !== "text");
+  open.sort((one, other) => other.bits - one.bits);
   const lines = [];
-  const ratioOf = (name, cell) => {
-    const logs = valueLogs(form, name, cell, cells, portable);
-    return logs[a] - logs[b];
-  };
-  portable.attributes.forEach((attribute, k) => {
+  while (open.length && lines.length < MOST) {
+    const attribute = open.shift();
     const { name, kind } = attribute;
+    const now = entries.find((e) => e.name === name)?.ratio ?? 0;
+    const by = scoresBy(portable, cells, name);
+    const ratioOf = (cell) => now + logOdds(by(cell), a, b) - odds;
     const near = (ratio) => Number.isFinite(ratio) && Math.abs(ratio) <= FAR;
     let marks = [];
     let reach = [];
     if (kind === "level") {
-      marks = attribute.levels.map((level, code) => ({ told: level, ratio: ratioOf(name, code) })).filter((m) => Number.isFinite(m.ratio));
-      reach = marks.map((m) => m.ratio);
-    } else if (kind === "number" || kind === "date") {
-      const [from, to] = about[k].inner[0] < about[k].inner[1] ? about[k].inner : [about[k].low, about[k].high];
+      marks = attribute.levels.map((level, code) => ({ told: level, ratio: ratioOf(code) })).filter((m) => Number.isFinite(m.ratio));
+    } else {
+      const [from, to] = attribute.inner[0] < attribute.inner[1] ? attribute.inner : [attribute.low, attribute.high];
       const tell = kind === "date" ? dateLabel : (x) => numberLabel(Number(x.toPrecision(6))).replace("-", "−");
       const steps = kind === "date" ? Array.from({ length: 5 }, (_, j) => Math.round((from + ((to - from) * j) / 4) / 86400) * 86400) : roundSteps(from, to, 8);
-      marks = steps.map((x) => ({ told: tell(x), ratio: ratioOf(name, x) })).filter((m) => near(m.ratio));
-      reach = Array.from({ length: TRIED }, (_, j) => ratioOf(name, from + ((to - from) * j) / (TRIED - 1))).filter(near);
+      const tried = gone ? TRIED_ROUGHLY : TRIED;
+      marks = steps.map((x) => ({ told: tell(x), ratio: ratioOf(x) })).filter((m) => near(m.ratio));
+      reach = Array.from({ length: tried }, (_, j) => ratioOf(from + ((to - from) * j) / (tried - 1))).filter(near);
     }
     const all = [...reach, ...marks.map((m) => m.ratio)];
-    if (all.length < 2) return;
     const [low, high] = [Math.min(...all), Math.max(...all)];
-    if (high - low >= LEAST) lines.push({ name, marks, now: ratioOf(name, cells.get(name)), known: known(kind, cells.get(name)), low, high, bits: about[k].bits });
-  });
-  lines.sort((one, other) => other.bits - one.bits || other.high - other.low - (one.high - one.low));
-  const kept = lines.slice(0, MOST);
-  const others = form.terms.some((term) => term.axes || term.form === "TextTerm" || term.inner?.axes || term.inner?.form === "TextTerm");
-  return { lines: kept, more: lines.length - kept.length, others };
+    if (all.length > 1 && high - low >= LEAST) lines.push({ name, marks, now, known: known(kind, cells.get(name)), low, high });
+  }
+  const alone = !gone && form.terms.every((term) => readBy(term).length < 2 || term.pooled);
+  return { lines, more: open.length, texts: portable.attributes.some(({ kind }) => kind === "text"), alone };
+}
+
+// Whole numbers that add up to the whole number of the sum: those with the largest fractions are rounded up.
+export function wholeParts(values) {
+  const out = values.map(Math.floor);
+  const order = values.map((_, k) => k).sort((j, k) => values[k] - out[k] - (values[j] - out[j]));
+  const left = Math.round(values.reduce((x, y) => x + y, 0)) - out.reduce((x, y) => x + y, 0);
+  for (const k of order.slice(0, left)) out[k] += 1;
+  return out;
 }
 
 const known = (kind, cell) => (kind === "level" ? cell >= 0 : Number.isFinite(cell));
@@ -79,7 +94,8 @@ export function nomogram(found, names, odds, described) {
   svg.append(text(0, 28, "Points", "start", "title"), rule(LEFT, 32, x(100), 32));
   for (let p = 0; p <= 100; p += 10) svg.append(rule(x(p), 32, x(p), bottom, "grid"), rule(x(p), 27, x(p), 32), text(x(p), 20, String(p)));
   svg.append(text(WIDTH, 20, "this row", "end", "name"));
-  let total = 0;
+  const points = wholeParts(lines.map((line) => pointsOf(line, line.now)));
+  const total = lines.reduce((sum, line) => sum + pointsOf(line, line.now), 0);
   const whole = lines.reduce((sum, line) => sum + pointsOf(line, line.high), 0);
   lines.forEach((line, k) => {
     const y = HIGH * (k + 1) + 30;
@@ -98,13 +114,12 @@ export function nomogram(found, names, odds, described) {
       taken[spot].push([place - half, place + half]);
       svg.append(text(place, spot === "down" ? y + 17 : y - 8, told));
     });
-    // A value beyond the end of its line stands at the end, as a ring; one that is not known has the points of unknown.
-    const now = Number.isFinite(line.now) ? line.now : Math.sign(line.now || 0) * FAR;
-    total += pointsOf(line, now);
-    const beyond = now < line.low - 1e-9 || now > line.high + 1e-9;
-    const spot = at(Math.min(line.high, Math.max(line.low, now)));
+    // A value beyond the end of its line stands at the end, as a ring; one that is not known has points, and no place.
+    const beyond = line.now < line.low - 1e-9 || line.now > line.high + 1e-9;
+    const spot = at(Math.min(line.high, Math.max(line.low, line.now)));
     if (line.known) svg.append(draw("circle", { cx: spot.toFixed(1), cy: y, r: 5, class: beyond ? "w-beyond" : "w-now" }));
-    svg.append(text(WIDTH, y + 4, line.known ? figure(Math.round(pointsOf(line, now))) : "unknown", "end"));
+    else svg.append(text(WIDTH, y + 17, "unknown", "end"));
+    svg.append(text(WIDTH, y + 4, figure(points[k]), "end"));
   });
   totals(svg, { total, whole, widest, odds, names, bottom, text, rule });
   return svg;
@@ -112,8 +127,7 @@ export function nomogram(found, names, odds, described) {
 
 // The axis of total points, and below it the probability that goes with each total.
 function totals(svg, { total, whole, widest, odds, names, bottom, text, rule }) {
-  const end = Number.isFinite(odds) ? odds : Math.sign(odds) * 12;
-  const base = end - (total / 100) * widest; // log odds at no points; what is not drawn is as it is in the row
+  const base = odds - (total / 100) * widest; // log odds at no points; what is not drawn is as it is in the row
   const totalOf = (logOdds) => ((logOdds - base) / widest) * 100;
   const [least, most] = [Math.min(total, Math.max(0, totalOf(-4.8))), Math.max(total, Math.min(whole, totalOf(4.8)))];
   const place = (points) => LEFT + ((points - least) / (most - least || 1)) * (WIDTH - LEFT - RIGHT);
@@ -128,7 +142,7 @@ function totals(svg, { total, whole, widest, odds, names, bottom, text, rule }) 
     shown.push(spot);
     svg.append(rule(spot, below, spot, below + 5), text(spot, below + 18, `${Number((100 * p).toPrecision(3))}\u00a0%`));
   }
-  const told = Number.isFinite(odds) ? percent(1 / (1 + Math.exp(-odds))) : percent(odds > 0 ? 1 : 0);
+  const told = percent(1 / (1 + Math.exp(-odds)));
   svg.append(rule(place(total), y, place(total), below, "ideal"));
   for (const at of [y, below]) svg.append(draw("circle", { cx: place(total).toFixed(1), cy: at, r: 6, class: "w-now" }));
   svg.append(text(WIDTH, y + 4, figure(Math.round(total)), "end"), text(WIDTH, below + 4, told, "end"));

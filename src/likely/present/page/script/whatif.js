@@ -4,11 +4,11 @@ import { isUnlike, unknownIn } from "./completion.js";
 import { Controls } from "./controls.js";
 import { bits, byId, cut, figure, make, marked, percent, SLICE } from "./elements.js";
 import { changesOf, decided, dropBy, ledgerOf, logOdds, missingIn } from "./evidence.js";
-import { unpacked } from "./figures.js";
 import { printLetter, saveCard } from "./letter.js";
 import { savable } from "./saving.js";
 import { linesOf, nomogram } from "./nomogram.js";
-import { cellsOf, dateLabel, numberLabel } from "./reading.js";
+import { unfolded } from "./packing.js";
+import { cellsOf, dateLabel, numberLabel, UNSEEN } from "./reading.js";
 import { TwoNumbers } from "./responses.js";
 import { chancesOf, revived, scoresOf, untempered } from "./scoring.js";
 import { commandOf, hashOf, pythonOf, stateIn } from "./sharing.js";
@@ -55,7 +55,7 @@ class WhatIf {
     for (const [id, told_] of [["w-copy-link", "link"], ["w-copy-cli", "cli"], ["w-copy-python", "python"]]) {
       byId(id).addEventListener("click", () => this.copy(told_, byId(id)));
     }
-    byId("w-print").addEventListener("click", () => printLetter(this.state, page.target ?? ""));
+    byId("w-print").addEventListener("click", () => printLetter(this.state, page.target ?? "", this.novelty(this.cells)));
     for (const kind of ["svg", "png"]) byId(`w-card-${kind}`).addEventListener("click", () => saveCard(this.card(), kind));
     byId("w-nomogram").addEventListener("toggle", () => this.later());
     byId("w-share").addEventListener("toggle", () => this.share());
@@ -277,7 +277,7 @@ class WhatIf {
     const rows = this.ranked.map((e) => ({ told: e.whole ? e.name : this.valued(e.name), ratio: turn * e.ratio }));
     const address = location.href.split("#")[0];
     const link = `${location.protocol === "file:" ? address.split("/").at(-1) : address}#${hashOf(this.state)}`;
-    return { target: this.page.target ?? "", name: classes[a], chance: this.chances[a], against: b === null ? "all others" : classes[b], rows, link, note: this.told.note, colours: [colours[a], b === null ? "other" : colours[b]] };
+    return { target: this.page.target ?? "", name: classes[a], chance: this.chances[a], against: b === null ? "all others" : classes[b], rows, link, notes: [this.told.note, ...this.novelty(this.cells)].filter(Boolean), colours: [colours[a], b === null ? "other" : colours[b]] };
   }
 
   // A line of the ledger that opens to what is inside.
@@ -327,10 +327,10 @@ class WhatIf {
     return known ? `${before}${kind === "level" ? levels[cell] : numberLabel(cell)}${after}` : `${name} = unknown`;
   }
 
-  // What takes longer waits until one stops typing.
-  // What training had nothing like.
+  // What training had nothing like, in sentences.
   novelty(cells) {
     const said = this.portable.attributes.flatMap((attribute, k) => {
+      if (attribute.kind === "level" && cells.get(attribute.name) === UNSEEN) return [`${attribute.name} has a level that training did not have.`];
       const [low, high] = this.about[k].ends ?? [];
       const x = cells.get(attribute.name);
       if (low === undefined || !Number.isFinite(x) || (x >= low && x <= high)) return [];
@@ -338,10 +338,10 @@ class WhatIf {
       return [`${attribute.name}=${spelled(x)} is beyond all values of training (${spelled(low)} to ${spelled(high)}).`];
     });
     if (isUnlike(this.portable, cells)) said.push("These values hardly occurred together in training: take this answer with care.");
-    byId("w-novel").textContent = said.join(" ");
-    byId("w-novel").hidden = !said.length;
+    return said;
   }
 
+  // What takes longer waits until one stops typing.
   later() {
     if (this.portable.classes.length > 1 && this.slow) this.ledger();
     clearTimeout(this.waiting);
@@ -349,7 +349,9 @@ class WhatIf {
     this.controls.respond(portable, cells, this.chances, () => cells === this.cells);
     this.map.show(cells);
     this.questions(this.describer, cells, loss);
-    this.novelty(cells);
+    const said = this.novelty(cells);
+    byId("w-novel").textContent = said.join(" ");
+    byId("w-novel").hidden = !said.length;
     const found = changesOf(portable, cells, loss, this.about);
     const items = found.slice(0, 6).map((change) => {
       const to = change.after.slice(0, 4).map((v) => cut(v, 30)).join(" or ");
@@ -419,14 +421,14 @@ class WhatIf {
   lines() {
     let [a, b] = this.weighed(this.chances);
     b ??= this.chances.map((_, k) => k).filter((k) => k !== a).reduce((x, y) => (this.chances[y] > this.chances[x] ? y : x));
-    return { a, b, ...linesOf(this.portable, this.cells, this.about, a, b) };
+    return { a, b, ...linesOf(this.portable, this.cells, this.about, a, b, ledgerOf(this.portable, this.cells, a, b).entries) };
   }
 
   nomogram() {
     const { a, b, ...found } = this.lines();
     const { classes } = this.portable;
     if (!found.lines?.length) {
-      const why = found.lines ? "No value of this model has points of its own." : "The scores of this model are not a sum over attributes, so there are no points to add.";
+      const why = found.lines ? "No value moves the answer for this row." : "The scores of this model are not a sum over attributes, or a class is impossible for this row, so there are no points to add.";
       byId("w-points").replaceChildren(make("p", {}, why));
       return;
     }
@@ -434,9 +436,10 @@ class WhatIf {
     const figure_ = make("figure", {}, make("div", { class: "w-scroll", tabindex: 0, role: "group", "aria-label": "Nomogram" }, nomogram(found, [classes[a], classes[b]], logOdds(this.logs, a, b), described)));
     const how = "Find each value on its line and read its points straight up on the scale at the top. Add them, find the sum on the line of total points, and read the probability below it.";
     const odds = classes.length > 2 ? ` The probability is that of ${classes[a]} where only ${classes[b]} could be it instead.` : "";
-    const fixed = found.others ? " Beware: what attributes say together, and texts, are held fixed as they are in this row; the sheet is exact for this row, and for others as far as that stays the same." : "";
-    const rest = found.more ? ` Not drawn, and taken as in the row above: ${found.more} weaker attribute${found.more > 1 ? "s" : ""}.` : "";
-    byId("w-points").replaceChildren(make("p", { class: "w-note" }, `${how}${odds}${rest}${fixed}`), figure_);
+    const held = [found.more ? `${found.more} weaker attribute${found.more > 1 ? "s" : ""}` : "", found.texts ? "texts" : ""].filter(Boolean).join(" and ");
+    const rest = held ? ` Not drawn, and taken as in the row above: ${held}.` : "";
+    const only = "This sheet is for this row only. The model reads several attributes together: a line says how the answer moves as that value alone changes, while all others stay as they are in this row. Points add up to the answer of this row, and one changed value gives its exact answer; before a second one, change the first above, and the lines are drawn anew.";
+    byId("w-points").replaceChildren(...(found.alone ? [] : [make("p", { class: "callout" }, only)]), make("p", { class: "w-note" }, `${how}${odds}${rest}`), figure_);
     savable(figure_);
   }
 
@@ -515,8 +518,8 @@ async function started() {
   const held = byId("likely-model");
   if (!held || !byId("w")) return;
   const page = byId("likely-page");
-  const text = held.type === "application/gzip" ? await unpacked(held.textContent) : held.textContent;
-  globalThis.likelyWhatIf = new WhatIf(JSON.parse(text), page ? JSON.parse(page.textContent) : {});
+  const told = JSON.parse(await globalThis.likelyUnpacked(held.textContent));
+  globalThis.likelyWhatIf = new WhatIf({ ...told, portable: unfolded(told.portable) }, page ? JSON.parse(page.textContent) : {});
 }
 
 if (typeof document !== "undefined") {
