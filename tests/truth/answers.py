@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -70,3 +70,30 @@ def held_out_answers(model: likely.Model) -> Judged | None:
     names = {"baseline": "guessing", "one rule": "alone", "naive Bayes": "naive Bayes"}
     ratio = float(held_out.weight.sum()) / held_out.folds / held_out.learned
     return Judged(read(held_out.logs), classes, {names[n]: read(logs) for n, logs in held_out.beside.items()}, ratio)
+
+
+NEARLY_SURE = 52.0
+"""Bits from which on evidence may be counted as no more."""
+
+
+def evidence_means(model: likely.Model, case: Case) -> dict[str, tuple[float, float]]:
+    """How many bits each attribute moves answers, the mean over rows: of the two classes that it moves most, as the
+    lines of explanations say. Least and most, where evidence is so strong that it may be counted as less."""
+    bare = replace(model, references=None)  # what a value says beside unknown ones, none of which is averaged over
+    names = [column.name for column in model.schema.attributes]
+    total = math.fsum(map(case.weigh, case.judged))
+    least, most = dict.fromkeys(names, 0.0), dict.fromkeys(names, 0.0)
+    for row in case.judged:
+        lines = {e.name: e for e in likely.explain(bare, {n: row[n] for n in case.rows[0] if n != case.target}).entries}
+        for name in names:
+            logs = lines[name].log_values.values() if name in lines else [0.0]
+            bits = (max(logs) - min(logs)) / math.log(2) if max(logs) > -math.inf else 0.0
+            least[name] += case.weigh(row) / total * min(bits, NEARLY_SURE)
+            most[name] += case.weigh(row) / total * bits
+    return {name: (least[name], most[name]) for name in names}
+
+
+def between(text: str, bounds: tuple[float, float]) -> bool:
+    """Whether a printed number is a value within these, rounded to the digits that are shown."""
+    half = 0.5000001 * 10 ** -len(text.partition(".")[2]) + 1e-9
+    return bounds[0] - half <= float(text) <= bounds[1] + half

@@ -8,18 +8,18 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cli.conftest import Ran
 from truth import oracle
-from truth.answers import Judged, held_out_answers, leave_one_out
+from truth.answers import Judged, between, evidence_means, held_out_answers, leave_one_out
 from truth.oracle import Answer
 from truth.printed import Printed, Table, read_printed
 from truth.sentences import Check, check_sentences, close, groups, number, percent
-from truth.tables import CASES, Case, is_part
+from truth.tables import CASES, Case, Row, is_part
 
 import likely
 
@@ -35,6 +35,8 @@ class Seen:
     printed: Printed
     judged: Judged
     leave_one_out: bool
+    model: likely.Model
+    folder: Path
 
     @property
     def answers(self) -> list[Answer]:
@@ -173,10 +175,17 @@ def _copies(seen: Seen, share: str) -> bool:
 def _leak(
     seen: Seen, name: str, other: str | None, share: str | None, low: str | None, high: str | None, left: str | None
 ) -> bool:
-    """It tells at least 95 % of what there is to know, of the rows that have it; without it less is known."""
+    """It tells at least 95 % of what there is to know, of the rows that have it; what is left is what a table without
+    that column gives, judged in the same way."""
     if share is not None:
-        assert name == other == left and 0 <= number(low or "") <= number(share) <= number(high or "") <= 100
-        assert number(share) <= 100 * seen.accuracy + 0.05 and len(seen.attributes) > 1
+        assert name == other == left and low is not None and high is not None and len(seen.attributes) > 1
+        rows = [Row({n: cell for n, cell in row.items() if n != name}) for row in seen.case.rows]
+        rest = replace(seen.case, name="rest", rows=rows)
+        judged = _judge(rest, rest.write(seen.folder), seen.leave_one_out)
+        right = [a for a in judged.answers if a.named == a.truth]
+        for text, bound in zip((low, high), oracle.share_bounds(judged.answers, right, judged.ratio), strict=True):
+            close(text, 100 * bound)
+        close(share, 100 * oracle.accuracy(judged.answers))
     line = _by_itself(seen).row(name)
     known = 1 - number((line["missing"] or "0 %").removesuffix(" %")) / 100
     return number(line["by itself"].removesuffix(" %")) >= 94.9 * known
@@ -450,6 +459,10 @@ def _information(seen: Seen, table: Table) -> None:
     if "bits" in table.header:
         bits = [number(row[1]) for row in table.rows]
         assert bits == sorted(bits, reverse=True)
+        moves = evidence_means(seen.model, seen.case)
+        assert {row[0] for row in table.rows} == {*moves}
+        for name, shown, *_ in table.rows:
+            assert between(shown, moves[name]), (name, shown, moves[name])
     for line in table.rows:
         cells = dict(zip(table.header, line, strict=False))
         known = [(row, w) for row, w in rows if row[cells["attribute"]] is not None]
@@ -523,6 +536,16 @@ TABLES: dict[str, Callable[[Seen, Table], None]] = {
 }
 
 
+def _judge(case: Case, path: Path, each: bool) -> Judged:
+    """By naive Bayes that learned from all other rows, or by the rows that the usual model held out."""
+    if each:
+        return leave_one_out(case, path, likely.NaiveBayes())
+    model = likely.look(path, case.target, weight=case.weight).model
+    judged = None if model is None else held_out_answers(model)
+    assert judged is not None
+    return judged
+
+
 def _check(seen: Seen) -> None:
     for table in seen.printed.tables:
         known = [check for pattern, check in TABLES.items() if re.match(pattern, table.title)]
@@ -538,7 +561,8 @@ def test_leave_one_out(name: str, run: Callable[..., Ran], tmp_path: Path) -> No
     path = case.write(tmp_path)
     weight = ("--weight", case.weight) if case.weight else ()
     out = run("look", path.name, case.target, "--learner", "NaiveBayes", "--leave-one-out", "--all", *weight).done().out
-    _check(Seen(case, read_printed(out), leave_one_out(case, path, likely.NaiveBayes()), True))
+    model = likely.fit(path, case.target, likely.NaiveBayes(), weight=case.weight)
+    _check(Seen(case, read_printed(out), _judge(case, path, True), True, model, tmp_path))
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if len(case.judged) >= 30])
@@ -549,6 +573,5 @@ def test_default(name: str, run: Callable[..., Ran], tmp_path: Path) -> None:
     weight = ("--weight", case.weight) if case.weight else ()
     out = run("look", path.name, case.target, "--all", *weight).done().out
     model = likely.look(path, case.target, weight=case.weight).model
-    judged = None if model is None else held_out_answers(model)
-    assert judged is not None
-    _check(Seen(case, read_printed(out), judged, False))
+    assert model is not None
+    _check(Seen(case, read_printed(out), _judge(case, path, False), False, model, tmp_path))

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from cli.conftest import Ran
 from truth import oracle
-from truth.answers import held_out_answers
+from truth.answers import between, evidence_means, held_out_answers
 from truth.oracle import Answer
 from truth.printed import Printed, Table, read_printed
 from truth.sentences import Check, check_sentences, close, groups, number
-from truth.tables import CASES, Case
+from truth.tables import CASES, Case, is_part
 
 import likely
 
@@ -241,11 +241,11 @@ def _pair(f: Fitted, table: Table) -> None:
             assert abs(number(bits) - expected) < 0.006, (row, expected)
 
 
-def _together(f: Fitted, name: str, table: Table) -> None:
+def _together(f: Fitted, table: Table) -> None:
     """What two attributes share, in the mean over rows: half of it stands in the line of each."""
     total = math.fsum(map(f.case.weigh, f.case.judged))
     for pair, bits, *_ in table.rows:
-        (other,) = {*pair.split(" × ")} - {name}
+        name, other = pair.split(" × ")
         shared = []
         for row in f.case.judged:
             ledger = likely.explain(f.model, {n: row[n] for n in f.attributes})
@@ -261,12 +261,96 @@ def _together(f: Fitted, name: str, table: Table) -> None:
         close(bits, math.fsum(shared) / total / math.log(2))
 
 
+def _moves(f: Fitted, table: Table) -> None:
+    """How far attributes move the answers: those of explanations, the strongest first; none is left out."""
+    expected = evidence_means(f.model, f.case)
+    bits = [number(row[1]) for row in table.rows]
+    assert bits == sorted(bits, reverse=True)
+    assert {row[0] for row in table.rows} == {*expected}
+    for name, shown, *_ in table.rows:
+        assert between(shown, expected[name]), (name, shown, expected[name])
+
+
+def _candidates(f: Fitted, table: Table) -> None:
+    """Those with weight are the members, by their weights; each says what it is worth alone."""
+    weights = [number(row[1]) for row in table.rows]
+    assert weights == sorted(weights, reverse=True)
+    for shown, weight in zip((row[1] for row in table.rows), sorted(f.model.weights, reverse=True), strict=False):
+        close_digits(shown, weight)
+    assert not any(weights[len(f.model.weights) :])
+    losses = [number(row[2]) for row in table.rows[len(f.model.weights) :]]
+    assert losses == sorted(losses) and all(loss > 0 for loss in losses)
+
+
+def _columns(f: Fitted, table: Table) -> None:
+    assert [row[0] for row in table.rows] == [*f.model.schema.names]
+    for name, _, role, about in table.rows:
+        assert (role == "target") == (name == f.case.target)
+        if count := re.fullmatch(rf"{N} levels?", about):
+            whole = {"weekday": 7, "month": 12}.get(name.rpartition(": ")[2]) if is_part(name) else None  # known before
+            assert number(count[1]) == (whole or len({row[name] for row in f.case.judged} - {None}))
+
+
+def _classes(f: Fitted, table: Table) -> None:
+    for row in table.rows:
+        close(row[1], f.weight(row[0]))
+        close_digits(row[2], f.weight(row[0]) / math.fsum(map(f.case.weigh, f.case.judged)))
+
+
+MODEL: dict[str, Callable[[Fitted, Table], None]] = {
+    "Classes": _classes,
+    "Columns": _columns,
+    "How far each attribute moves": _moves,
+    "What two attributes say together": _together,
+    r".+ × .+ \(columns\): bits for": lambda f, table: _pair(f, table) if len(f.model.classes) == 2 else None,
+    "Candidates on ": _candidates,
+    "How (?:boosting|the search) stopped|Weights of ": lambda f, table: None,  # what one learner found, as it found it
+}
+
+
+def _origin(f: Fitted, learner: str, rows: str, weight: str | None, left: str | None) -> bool:
+    assert learner == type(f.model.learner).__name__
+    assert (weight is None) == (f.case.weight is None)
+    assert weight is None or close(weight, math.fsum(map(f.case.weigh, f.case.judged)))
+    assert number(left or "0") == len(f.case.rows) - len(f.case.judged)
+    return number(rows) == len(f.case.judged)
+
+
+def _judged(f: Fitted, share: str, low: str, high: str, rows: str | None, label: str, guess: str) -> bool:
+    """The file knows what was said of held-out rows: the figures of `look`, with the same bounds."""
+    judged = held_out_answers(f.model)
+    assert judged is not None and label == oracle.majority(judged.answers, judged.classes)
+    right = [a for a in judged.answers if a.named == a.truth]
+    for text, bound in zip((low, high), oracle.share_bounds(judged.answers, right, judged.ratio), strict=True):
+        close(text, 100 * bound)
+    assert (rows is None) == (f.case.weight is not None)
+    assert rows is None or number(rows) == round(oracle.weight_of(judged.answers))
+    return close(share, 100 * oracle.accuracy(judged.answers)) and close(
+        guess, 100 * oracle.guess(judged.answers, judged.classes)
+    )
+
+
+SHOW: dict[str, Check] = {
+    rf"y by (\w+) with the usual settings, from {N} rows?(?: that weighs? {N})?(?: \({N} rows? left out\))?": _origin,
+    rf"Accuracy {P} \({N}–{N} %\) on (?:{N} )?held-out rows; always guessing (.+) gets {P}\.": _judged,
+    r"Not judged: NaiveBayes holds no rows out\. To judge it: likely look DATA y --learner NaiveBayes": lambda f: (
+        held_out_answers(f.model) is None
+    ),
+    r"The bits of two attributes are what they share of what they, and perhaps others, say together\.": lambda f: (
+        f.model.importance is not None and len(f.model.importance.together) > 0
+    ),
+    **FIT,
+}
+
+
 def test_show(fitted: tuple[Fitted, Ran], run: Callable[..., Ran]) -> None:
     f, _ = fitted
     printed = read_printed(run("show", "m.likely").done().out)
-    for row in printed.table("Classes").rows:
-        close(row[1], f.weight(row[0]))
-        close_digits(row[2], f.weight(row[0]) / math.fsum(map(f.case.weigh, f.case.judged)))
+    check_sentences(printed.sentences, SHOW, f)
+    for table in printed.tables:
+        known = [check for pattern, check in MODEL.items() if re.match(pattern, table.title)]
+        assert known, f"Nobody recomputes this table: {table.title}"
+        known[0](f, table)
     for column in f.model.schema.attributes:
         if column.name.startswith(("a <", 'b"')):
             continue  # names that must be cleaned are shown cut; tests/cli has them
@@ -282,7 +366,7 @@ def test_show(fitted: tuple[Fitted, Ran], run: Callable[..., Ran]) -> None:
                 _pair(f, table)
             elif table.title == "What it says together with others":
                 if all(row[n] is not None for row in f.case.judged for n in f.attributes):
-                    _together(f, column.name, table)
+                    _together(f, table)
             elif not table.title.startswith(("Evidence", "What it adds", "Values")):
                 raise AssertionError(f"Nobody recomputes this table: {table.title}")
 

@@ -22,14 +22,16 @@ def judgement_sentence(model: Model) -> str:
     'Not judged: NaiveBayes holds no rows out. To judge it: likely look DATA play --learner NaiveBayes'
     """
     found, target, name = model.judgement, model.schema.target, type(model.learner).__name__
+    rows = model.held_out.rows if found is None and model.held_out is not None else found.rows if found else 0
+    judged = "held-out rows" if model.schema.weight else plural(rows, "held-out row")  # weights are no number of rows
     if found is not None:
         wide, share = interval(found.accuracy.low, found.accuracy.high), percent(found.accuracy.value or 0.0)
         return (
-            f"Accuracy {share}{f' ({wide})' if wide else ''} on {plural(found.rows, 'held-out row')}; always guessing "
+            f"Accuracy {share}{f' ({wide})' if wide else ''} on {judged}; always guessing "
             f"{clean(found.guess, 40)} gets {percent(found.guessing)}."
         )
     if model.held_out is not None:
-        return f"Accuracy {percent(model.held_out.hits)} on {plural(model.held_out.rows, 'held-out row')}."
+        return f"Accuracy {percent(model.held_out.hits)} on {judged}."
     if target is None:
         return "Not judged: a density names no classes."
     trial = model.details.get("trial")

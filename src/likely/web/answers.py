@@ -14,6 +14,7 @@ from likely.apply.novelty import remarks
 from likely.apply.predict import PredictionStream
 from likely.errors import SettingError
 from likely.models.contracts import Model
+from likely.models.judgement import Judgement
 from likely.models.loss import Loss
 from likely.models.posterior import Posterior
 from likely.portable.origin import describe_origin
@@ -46,8 +47,13 @@ def describe_model(model: Model) -> Answer:
             for c in model.schema.attributes
         ],
         "origin": describe_origin(model),
-        "judged": None if model.judgement is None else model.judgement.state(),
+        "judged": None if model.judgement is None else _scores_of(model.judgement),
     }
+
+
+def _scores_of(judged: Judgement) -> dict[str, object]:
+    """What is known of held-out rows, but for the arrays that intervals of probabilities are read off."""
+    return {name: value for name, value in judged.state().items() if name != "guarantees"}
 
 
 def complete_rows(model: Model, rows: Sequence[Row], limits: Limits) -> list[dict[str, object]]:
