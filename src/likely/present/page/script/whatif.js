@@ -6,6 +6,7 @@ import { bits, byId, cut, figure, make, marked, percent, SLICE } from "./element
 import { changesOf, decided, dropBy, ledgerOf, logOdds, missingIn } from "./evidence.js";
 import { printLetter, saveCard } from "./letter.js";
 import { savable } from "./saving.js";
+import { multiplesOf } from "./multiples.js";
 import { linesOf, nomogram } from "./nomogram.js";
 import { unfolded } from "./packing.js";
 import { cellsOf, dateLabel, numberLabel, UNSEEN } from "./reading.js";
@@ -55,7 +56,7 @@ class WhatIf {
     for (const [id, told_] of [["w-copy-link", "link"], ["w-copy-cli", "cli"], ["w-copy-python", "python"]]) {
       byId(id).addEventListener("click", () => this.copy(told_, byId(id)));
     }
-    byId("w-print").addEventListener("click", () => printLetter(this.state, page.target ?? "", this.novelty(this.cells)));
+    byId("w-print").addEventListener("click", () => this.print());
     for (const kind of ["svg", "png"]) byId(`w-card-${kind}`).addEventListener("click", () => saveCard(this.card(), kind));
     byId("w-nomogram").addEventListener("toggle", () => this.later());
     byId("w-share").addEventListener("toggle", () => this.share());
@@ -246,11 +247,18 @@ class WhatIf {
       return make("tr", { class: depth ? "w-word" : "", "data-name": e.name ?? "", "data-nats": e.ratio },
         make("th", { scope: "row", title: name }, ...head), make("td", { class: "w-scale" }, bar), make("td", { class: "num" }, bits(e.ratio)));
     };
+    this.drawn = [];
+    const other_ = b ?? this.chances.map((_, k) => k).filter((k) => k !== a).reduce((x, y) => (this.chances[y] > this.chances[x] ? y : x));
     const inside = (e) => {
-      const open = this.opened.has(`.${e.name}`) ? [...e.parts].sort((one, other) => size(other) - size(one)) : [];
-      return [...open, ...this.words(e.name, a, b).slice(0, MOST_WORDS)].map((part) => row(part, 1));
+      const open = this.opened.has(`.${e.name}`) ? [...e.parts].sort((one, other) => size(other) - size(one)) : null;
+      const rows = [...(open ?? []), ...this.words(e.name, a, b).slice(0, MOST_WORDS)].map((part) => row(part, 1));
+      if (!open) return rows;
+      const box = make("div", { class: "w-multiples" });
+      this.drawn.push(() => box.replaceChildren(...multiplesOf(this.portable, this.cells, this.about, e.name, open, a, other_)));
+      return [make("tr", { class: "w-word" }, make("td", { colspan: 3 }, box)), ...rows];
     };
-    const lines = (some) => some.flatMap((e) => [row(e.parts?.length ? { ...e, opens: `.${e.name}` } : e), ...inside(e)]);
+    const opens = (e) => this.portable.attributes.some(({ name, kind }) => name === e.name && kind !== "text");
+    const lines = (some) => some.flatMap((e) => [row(opens(e) ? { ...e, opens: `.${e.name}` } : e), ...inside(e)]);
     const kept = rest.length > MOST_PIECES + 1 ? MOST_PIECES : rest.length;
     const rows = lines([...first, ...rest.slice(0, kept)]);
     if (rest.length > kept) {
@@ -280,12 +288,24 @@ class WhatIf {
     return { target: this.page.target ?? "", name: classes[a], chance: this.chances[a], against: b === null ? "all others" : classes[b], rows, link, notes: [this.told.note, ...this.novelty(this.cells)].filter(Boolean), colours: [colours[a], b === null ? "other" : colours[b]] };
   }
 
+  // On paper lines are closed: one for each attribute.
+  print() {
+    const { opened } = this;
+    this.opened = new Set();
+    this.ledger();
+    printLetter(this.state, this.page.target ?? "", this.novelty(this.cells));
+    this.opened = opened;
+    this.ledger();
+    for (const draw of this.drawn) draw();
+  }
+
   // A line of the ledger that opens to what is inside.
   opener(key, told) {
     const open = this.opened.has(key);
     const turn = () => {
       if (!this.opened.delete(key)) this.opened.add(key);
       this.ledger();
+      for (const draw of this.drawn) draw();
       document.querySelector(`[data-opens="${CSS.escape(key)}"]`)?.focus();
     };
     return make("button", { type: "button", class: "w-open", "data-opens": key, "aria-expanded": String(open), onclick: turn }, told);
@@ -344,6 +364,7 @@ class WhatIf {
   // What takes longer waits until one stops typing.
   later() {
     if (this.portable.classes.length > 1 && this.slow) this.ledger();
+    for (const draw of this.drawn ?? []) draw();
     clearTimeout(this.waiting);
     const { portable, cells, loss } = this;
     this.controls.respond(portable, cells, this.chances, () => cells === this.cells);
