@@ -44,7 +44,7 @@ def packed(text: str) -> str:
     codes = np.stack([pairs // 91, pairs % 91], axis=1).ravel()
     if len(bits) > whole:
         codes = np.append(codes, bits[whole:] @ (1 << np.arange(5, -1, -1)))
-    return LETTERS[codes].tobytes().decode("ascii")
+    return str(LETTERS[codes].tobytes(), "ascii")
 
 
 def shorten_model(text: str) -> str:

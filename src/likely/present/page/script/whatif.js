@@ -10,7 +10,7 @@ import { multiplesOf } from "./multiples.js";
 import { linesOf, nomogram } from "./nomogram.js";
 import { unfolded } from "./packing.js";
 import { cellsOf, dateLabel, numberLabel, UNSEEN } from "./reading.js";
-import { TwoNumbers } from "./responses.js";
+import { classesDrawn, TwoNumbers } from "./responses.js";
 import { chancesOf, revived, scoresOf, untempered } from "./scoring.js";
 import { commandOf, hashOf, pythonOf, stateIn } from "./sharing.js";
 import { piecesOf, wordChange, wordsSaid } from "./texts.js";
@@ -48,7 +48,6 @@ class WhatIf {
       this.update();
     };
     this.controls = new Controls(this.describer, this.about, this.state, changed);
-    this.key();
     this.map = new TwoNumbers(this.portable, this.about, changed);
     this.startFrom();
     this.sides();
@@ -111,8 +110,8 @@ class WhatIf {
   // What the curves above the controls show, and which colour is which class.
   key() {
     const { classes, colours } = this.portable;
-    const two = classes.length === 2;
-    const drawn = this.told.order.filter((k) => !two || k === 1).slice(0, 8);
+    const shown = classesDrawn(this.chances);
+    const drawn = this.told.order.filter((k) => shown.includes(k));
     const dots = drawn.flatMap((k) => [make("span", { class: `dot ${colours[k]}` }), `P(${cut(classes[k], 30)}) `]);
     const more = classes.length > 8 ? ", for the three most probable classes" : "";
     const curves = this.portable.attributes.some(({ kind }) => kind !== "text");
@@ -367,6 +366,7 @@ class WhatIf {
     for (const draw of this.drawn ?? []) draw();
     clearTimeout(this.waiting);
     const { portable, cells, loss } = this;
+    this.key();
     this.controls.respond(portable, cells, this.chances, () => cells === this.cells);
     this.map.show(cells);
     this.questions(this.describer, cells, loss);
