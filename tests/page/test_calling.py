@@ -110,6 +110,9 @@ def test_groups_by_any_attribute(watched: Watched, tmp_path: Path, penguins: Loo
 def test_a_decision_is_one_sheet(watched: Watched, tmp_path: Path, penguins: Look) -> None:
     tab = opened(watched, tmp_path, penguins)
     tab.evaluate("globalThis.print = () => {}")  # a browser without a head has no printer
+    tab.locator("#w-ledger .w-open").first.click()
+    parts = tab.locator("#w-ledger .w-multiples svg").count()
+    assert parts and tab.locator("#w-ledger .w-word").count() >= parts
     tab.locator("#w-share summary").click()
     tab.locator("#w-print").click()
     tab.emulate_media(media="print")
@@ -123,6 +126,8 @@ def test_a_decision_is_one_sheet(watched: Watched, tmp_path: Path, penguins: Loo
                  percent(group.accuracy.value or 0.0), "page made"):  # fmt: skip
         assert told in sheet, told
     assert "thin line" not in sheet, "there is none on paper"
+    assert tab.locator("#w-letter .w-word").count() == 0, "on paper each attribute has one line"
+    assert tab.locator("#w-ledger .w-multiples svg").count() == parts
     assert tab.pdf().count(b"/Type /Page\n") == 1
     tab.evaluate("dispatchEvent(new Event('afterprint'))")
     assert not tab.locator("#w-letter").is_visible() and tab.locator("#answer").is_visible()

@@ -69,8 +69,9 @@ def test_card_whatif_nomogram_and_explain_agree(watched: Watched, tmp_path: Path
         line = card.locator("tr", has=tab.locator(f"th:text-is('{row[name]}')"))
         written = line.locator(".ev .num").text_content()
         opener = tab.locator(f'#w-ledger tr[data-name="{name}"] .w-open')
-        if opener.count():
-            opener.click()
+        opener.click()
+        assert tab.locator(".w-multiples svg").first.is_visible(), "every line opens, and what is in it is drawn"
+        if len(next(e for e in ledger.entries if e.name == name).parts) > 1:
             shown = tab.locator(
                 f'#w-ledger tr[data-name="{name}"] ~ tr[data-name="by itself"] .num'
             ).first.text_content()

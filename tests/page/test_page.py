@@ -69,7 +69,8 @@ def test_it_opens_quietly_and_fits_every_width(watched: Watched, pages: Any, nam
         .length"""
     ) == 0  # fmt: skip
     assert tab.evaluate("[...document.querySelectorAll('svg.chart')].every((s) => s.getAttribute('aria-label'))")
-    assert tab.evaluate("[...document.querySelectorAll('section')].every((s) => s.querySelector('h2').textContent)")
+    heads = tab.locator("section > h2").all_text_contents()
+    assert all(heads) and heads == tab.locator("nav li").all_text_contents()
     assert tab.evaluate("new Set([...document.querySelectorAll('[id]')].map((e) => e.id)).size") == tab.evaluate(
         "document.querySelectorAll('[id]').length"
     )

@@ -150,6 +150,9 @@ def test_many_classes_and_silent_columns(watched: Watched, pages: Any) -> None:
     assert weights == sorted(weights, reverse=True) and len(weights) == 24
     hues = [b.get_attribute("class") for b in table.locator("tbody svg.bar rect").all()]
     assert hues == [*(f"k{k}" for k in range(20)), *["other"] * 4]
+    key = {dot.get_attribute("class").split()[1] for dot in tab.locator("#w-key .dot").all()}
+    lines = {line.get_attribute("class").split()[0] for line in tab.locator(".w-answer .w-line").all()}
+    assert key == lines and len(key) == 3, "the key names every class that is drawn"
     names = tab.locator("#confusion svg text.tick").all_text_contents()
     assert len(names) == 48 and len(set(names)) == 24, (
         "every class is named on both sides, none is cut to another's name"

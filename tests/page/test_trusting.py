@@ -132,3 +132,16 @@ def test_one_spike_does_not_flatten_a_learning_curve() -> None:
     assert circles[0] < circles[1] < circles[2] < circles[3]
     assert circles[3] - circles[1] > 10, "the rest of the curve can still be read"
     assert "↑ 20.4" in "".join(chart.itertext())
+
+
+def test_a_group_is_clearly_worse_only_for_so_many_that_are_looked_at() -> None:
+    def groups(*rights: float) -> Any:
+        own = Record(attribute="a", of="y")
+        return [(own, Record(level=str(k), rows=400.0, accuracy=measure(p, None, None))) for k, p in enumerate(rights)]
+
+    alone = trusting.clearly_worse(groups(0.75), 0.8)  # 2.5 standard errors below
+    assert [group.level for _, group in alone] == ["0"]
+    assert not trusting.clearly_worse(groups(0.75, *[0.8] * 200), 0.8), "one of 200 is as low by chance"
+    both = trusting.clearly_worse(groups(0.85, 0.6, *[0.8] * 200, 0.7), 0.8)
+    assert [group.level for _, group in both] == ["1", "202"]
+    assert not trusting.clearly_worse(groups(1.0, 0.9), 1.0)

@@ -14,6 +14,7 @@ from likely.errors import SettingError, shown
 from likely.evaluate.attributes.plane import places
 from likely.evaluate.crossval.dealing import Dealing
 from likely.evaluate.look import Look
+from likely.evaluate.scores.intervals import wilson
 from likely.machinery.text_files import toml_value, without_folders
 from likely.machinery.words import clean, interval, number, percent, plural, tie, weighed_rows
 from likely.models.contracts import Model
@@ -94,6 +95,8 @@ def headline(record: Look) -> Styled:
     lead = f"{learner} is right for {right} of unseen rows, no more than always guessing {guess}; but it ranks"
     verb = f"well: among the {TOP:.0%} of rows that it ranks highest, {of} is".replace("%", " %")
     tail = f"as frequent as among all rows; they hold {percent(top.found)} of it"
+    wide = interval(*wilson(top.found, ranking.roc.positives))
+    tail += f" ({wide})" if wide else ""
     return claim(lead, target, verb, f"{top.lift:.1f}\N{MULTIPLICATION SIGN}", tail, "ranks")
 
 
@@ -176,10 +179,21 @@ def plane_sentence(record: Look) -> str:
     of = "all" if found.every else f"{plural(found.rows, 'row')} out of"
     total = f"{number(found.rows)} rows that have both" if found.every else f"{number(record.rows)}"
     return (
-        f"{clean(found.x, 40)} and {clean(found.y, 40)}, the two most telling numbers. Ellipses mark one and two "
-        "standard deviations of a class, dashed ones those of naive Bayes, to which the two numbers are independent "
-        f"within a class; thin lines are contours of the density of all rows. Drawn from {of} {total}."
+        f"{clean(found.x, 40)} and {clean(found.y, 40)}, the two numbers that reveal most by themselves"
+        f"{_goes_by(record)}. Ellipses mark one and two standard deviations of a class, dashed ones those of naive "
+        "Bayes, to which the two numbers are independent within a class; thin lines are contours of the density of all "
+        f"rows. Drawn from {of} {total}."
     )
+
+
+def _goes_by(record: Look) -> str:
+    """Which two numbers the model goes by most, where that are others than those that are drawn."""
+    plane, model = record.plane, record.model
+    if plane is None or model is None or record.attributes[0]["importance"] is None:
+        return ""
+    numbers = [a["name"] for a in record.attributes if model.schema[a["name"]].kind == "number"][:2]
+    named = " and ".join(clean(name, 40) for name in numbers)
+    return "" if len(numbers) < 2 or {*numbers} == {plane.x, plane.y} else f"; the model goes most by {named}"
 
 
 def facts(record: Look, version: str) -> tuple[tuple[str, str], ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from likely.evaluate.look import Look
 from likely.evaluate.scores.ranking import Ranking, Reliability, kept_points
+from likely.machinery.distributions import chi_square_tail
 from likely.machinery.words import clean, number, percent, tie
 from likely.models.judgement import Subgroup, Subgroups
 from likely.present.charts.bars import MOST_CLASSES as MOST_MAPPED
@@ -123,13 +125,18 @@ def present_subgroups(record: Look) -> Document | None:
         f"are answered right. Where {of} is predicted more often than found, too much of it is promised."
     )
     each = [(own, group) for own in record.subgroups for group in own.groups if not group.small]
-    worse = sorted((one for one in each if (one[1].accuracy.high or 1.0) < whole), key=lambda one: _right(one[1]))
+    below = [one for one in each if (one[1].accuracy.high or 1.0) < whole]
+    worse = sorted(clearly_worse(each, whole), key=lambda one: _right(one[1]))
     off = [one for one in each if (one[1].gap.low or 0.0) > 0 or (one[1].gap.high or 0.0) < 0]
     off.sort(key=lambda one: -abs(one[1].gap.value or 0.0))
     notes = []
     if worse:
         named = ", ".join(f"{_group_name(*one)} {percent(_right(one[1]))}" for one in worse[:MOST_NAMED])
-        notes.append(f"Clearly less often right: {named}{_more(len(worse))}.")
+        notes.append(f"Clearly less often right, even with {len(each)} groups looked at (Holm's rule): "
+                     f"{named}{_more(len(worse))}.")  # fmt: skip
+    elif below:
+        notes.append(f"None of {len(each)} groups is clearly less often right. {len(below)} of them have an interval "
+                     "below that share; by chance about one in 40 does.")  # fmt: skip
     if off:
         named = ", ".join(
             f"{_group_name(*one)} ({percent(one[1].predicted)} predicted, {percent(one[1].actual.value or 0.0)} found)"
@@ -143,6 +150,22 @@ def present_subgroups(record: Look) -> Document | None:
     choice = Document("", (), style="w", key="groups")
     parts = (words, *list_of(notes), choice, _subgroup_table(widest), *also)
     return Document("Is it as good for every group?", parts, "subgroups", "Subgroups")
+
+
+def clearly_worse(each: Sequence[tuple[Subgroups, Subgroup]], whole: float) -> list[tuple[Subgroups, Subgroup]]:
+    """Groups that are less often right than all rows beyond chance: by Holm's rule one of them all is named in vain in
+    one look of 20."""
+    spread = whole * (1 - whole)
+    if not spread > 0:
+        return []
+    far = [(whole - _right(group)) * math.sqrt(group.rows / spread) for _, group in each]
+    order = sorted(range(len(each)), key=lambda k: -far[k])
+    out = []
+    for rank, k in enumerate(order):
+        if far[k] <= 0 or chi_square_tail(far[k] ** 2, 1) / 2 > 0.05 / (len(each) - rank):
+            break
+        out.append(each[k])
+    return out
 
 
 def subgroup_figures(record: Look) -> list[list[Any]]:

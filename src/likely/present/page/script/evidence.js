@@ -156,6 +156,13 @@ function sharesOf(form, cells, portable) {
   return out;
 }
 
+// What an attribute says of a row, part by part: label to logs. Nothing where the score is no sum.
+export function partsAt(portable, cells, name) {
+  const form = sumOf(portable);
+  const terms = form ? form.terms.filter((term) => readBy(term).includes(name)) : [];
+  return sharesOf({ ...form, constant: portable.classes, terms }, cells, portable).get(name) ?? new Map();
+}
+
 // What each known value adds to the answer when it becomes known, the mean over all orders of becoming known; null where
 // there is no answer while nothing is known, or a class is impossible.
 function sharesOfAnswers(portable, cells) {

@@ -6,10 +6,11 @@ import { bits, byId, cut, figure, make, marked, percent, SLICE } from "./element
 import { changesOf, decided, dropBy, ledgerOf, logOdds, missingIn } from "./evidence.js";
 import { printLetter, saveCard } from "./letter.js";
 import { savable } from "./saving.js";
+import { multiplesOf } from "./multiples.js";
 import { linesOf, nomogram } from "./nomogram.js";
 import { unfolded } from "./packing.js";
 import { cellsOf, dateLabel, numberLabel, UNSEEN } from "./reading.js";
-import { TwoNumbers } from "./responses.js";
+import { classesDrawn, TwoNumbers } from "./responses.js";
 import { chancesOf, revived, scoresOf, untempered } from "./scoring.js";
 import { commandOf, hashOf, pythonOf, stateIn } from "./sharing.js";
 import { sureSentence } from "./sure.js";
@@ -48,7 +49,6 @@ class WhatIf {
       this.update();
     };
     this.controls = new Controls(this.describer, this.about, this.state, changed);
-    this.key();
     this.map = new TwoNumbers(this.portable, this.about, changed);
     this.startFrom();
     this.sides();
@@ -56,7 +56,7 @@ class WhatIf {
     for (const [id, told_] of [["w-copy-link", "link"], ["w-copy-cli", "cli"], ["w-copy-python", "python"]]) {
       byId(id).addEventListener("click", () => this.copy(told_, byId(id)));
     }
-    byId("w-print").addEventListener("click", () => printLetter(this.state, page.target ?? "", this.novelty(this.cells)));
+    byId("w-print").addEventListener("click", () => this.print());
     for (const kind of ["svg", "png"]) byId(`w-card-${kind}`).addEventListener("click", () => saveCard(this.card(), kind));
     byId("w-nomogram").addEventListener("toggle", () => this.later());
     byId("w-share").addEventListener("toggle", () => this.share());
@@ -111,8 +111,8 @@ class WhatIf {
   // What the curves above the controls show, and which colour is which class.
   key() {
     const { classes, colours } = this.portable;
-    const two = classes.length === 2;
-    const drawn = this.told.order.filter((k) => !two || k === 1).slice(0, 8);
+    const shown = classesDrawn(this.chances);
+    const drawn = this.told.order.filter((k) => shown.includes(k));
     const dots = drawn.flatMap((k) => [make("span", { class: `dot ${colours[k]}` }), `P(${cut(classes[k], 30)}) `]);
     const more = classes.length > 8 ? ", for the three most probable classes" : "";
     const curves = this.portable.attributes.some(({ kind }) => kind !== "text");
@@ -254,11 +254,18 @@ class WhatIf {
       return make("tr", { class: depth ? "w-word" : "", "data-name": e.name ?? "", "data-nats": e.ratio },
         make("th", { scope: "row", title: name }, ...head), make("td", { class: "w-scale" }, bar), make("td", { class: "num" }, bits(e.ratio)));
     };
+    this.drawn = [];
+    const other_ = b ?? this.chances.map((_, k) => k).filter((k) => k !== a).reduce((x, y) => (this.chances[y] > this.chances[x] ? y : x));
     const inside = (e) => {
-      const open = this.opened.has(`.${e.name}`) ? [...e.parts].sort((one, other) => size(other) - size(one)) : [];
-      return [...open, ...this.words(e.name, a, b).slice(0, MOST_WORDS)].map((part) => row(part, 1));
+      const open = this.opened.has(`.${e.name}`) ? [...e.parts].sort((one, other) => size(other) - size(one)) : null;
+      const rows = [...(open ?? []), ...this.words(e.name, a, b).slice(0, MOST_WORDS)].map((part) => row(part, 1));
+      if (!open) return rows;
+      const box = make("div", { class: "w-multiples" });
+      this.drawn.push(() => box.replaceChildren(...multiplesOf(this.portable, this.cells, this.about, e.name, open, a, other_)));
+      return [make("tr", { class: "w-word" }, make("td", { colspan: 3 }, box)), ...rows];
     };
-    const lines = (some) => some.flatMap((e) => [row(e.parts?.length ? { ...e, opens: `.${e.name}` } : e), ...inside(e)]);
+    const opens = (e) => this.portable.attributes.some(({ name, kind }) => name === e.name && kind !== "text");
+    const lines = (some) => some.flatMap((e) => [row(opens(e) ? { ...e, opens: `.${e.name}` } : e), ...inside(e)]);
     const kept = rest.length > MOST_PIECES + 1 ? MOST_PIECES : rest.length;
     const rows = lines([...first, ...rest.slice(0, kept)]);
     if (rest.length > kept) {
@@ -288,12 +295,24 @@ class WhatIf {
     return { target: this.page.target ?? "", name: classes[a], chance: this.chances[a], against: b === null ? "all others" : classes[b], rows, link, notes: [this.told.note, ...this.novelty(this.cells)].filter(Boolean), colours: [colours[a], b === null ? "other" : colours[b]] };
   }
 
+  // On paper lines are closed: one for each attribute.
+  print() {
+    const { opened } = this;
+    this.opened = new Set();
+    this.ledger();
+    printLetter(this.state, this.page.target ?? "", this.novelty(this.cells));
+    this.opened = opened;
+    this.ledger();
+    for (const draw of this.drawn) draw();
+  }
+
   // A line of the ledger that opens to what is inside.
   opener(key, told) {
     const open = this.opened.has(key);
     const turn = () => {
       if (!this.opened.delete(key)) this.opened.add(key);
       this.ledger();
+      for (const draw of this.drawn) draw();
       document.querySelector(`[data-opens="${CSS.escape(key)}"]`)?.focus();
     };
     return make("button", { type: "button", class: "w-open", "data-opens": key, "aria-expanded": String(open), onclick: turn }, told);
@@ -352,8 +371,10 @@ class WhatIf {
   // What takes longer waits until one stops typing.
   later() {
     if (this.portable.classes.length > 1 && this.slow) this.ledger();
+    for (const draw of this.drawn ?? []) draw();
     clearTimeout(this.waiting);
     const { portable, cells, loss } = this;
+    this.key();
     this.controls.respond(portable, cells, this.chances, () => cells === this.cells);
     this.map.show(cells);
     this.questions(this.describer, cells, loss);
