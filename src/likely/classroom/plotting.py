@@ -137,7 +137,7 @@ def _bars_of_importance(target: str, bits: Mapping[str, float | None]) -> Chart:
 def _graph(model: Model, bits: dict[str, float]) -> Chart:
     found = graph(model)
     if found is None:
-        raise SettingError(f"{type(model.learner).__name__} is no graph of attributes, so there is none to draw.")
+        raise SettingError(f"{model.called()} is no graph of attributes, so there is none to draw.")
     known = [c.name for c in model.schema.attributes if c.name in found.names]
     names = sorted(known, key=lambda n: -bits.get(n, 0.0))[:MOST_NODES]
     target = "" if model.schema.target is None else model.schema.target.name

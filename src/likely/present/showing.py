@@ -23,7 +23,7 @@ from likely.present.charts.bars import interval_chart
 from likely.present.charts.drawing import Chart
 from likely.present.charts.lines import learning
 from likely.present.document import Document, Part, Table, bar_cell, numbers_from
-from likely.present.report.evaluation import present_comparison, present_curve
+from likely.present.report.evaluation import called, present_comparison, present_curve
 from likely.present.report.look import column_table, share_table
 from likely.present.report.model import attribute_tables
 from likely.sums.summary import Summary
@@ -141,9 +141,9 @@ def draw_comparison(record: Comparison) -> Chart:
         raise SettingError("No learner could learn, so there is nothing to draw.")
     loss = all(scores.log_loss is not None and one.proper for one, scores, _ in known)
     points = [
-        (clean(one.name, 60), replace(bounds.log_loss, value=scores.log_loss))
+        (called(one), replace(bounds.log_loss, value=scores.log_loss))
         if loss
-        else (clean(one.name, 60), replace(bounds.accuracy, value=scores.accuracy))
+        else (called(one), replace(bounds.accuracy, value=scores.accuracy))
         for one, scores, bounds in known
     ]
     title = f"Learners on {clean(record.target, 40)}, with 95 % intervals"

@@ -8,11 +8,11 @@ from likely.evaluate.attributes.information import find_importances
 from likely.machinery.words import Figure, clean, percent, plural
 from likely.models.contracts import Model
 from likely.models.judgement import Measure
-from likely.models.registry import spoken_titles, weighed_names
+from likely.models.settings import changed_settings
 from likely.portable.origin import describe_origin, held_out_sentence, judgement_sentence
 from likely.present.document import Document, Table, numbers_from
 from likely.present.report.look import number_bounds, share_bounds, subgroup_table
-from likely.present.report.model import learner_settings, rows_measured, tell_values
+from likely.present.report.model import learner_settings, made_of, rows_measured, tell_values
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 
@@ -45,14 +45,12 @@ def _what_it_is(model: Model, target: str) -> Table:
     weights = model.summary.total.floats()
     whole = float(weights.sum()) or 1.0
     each = [f"{clean(c, 30)} {percent(w / whole)}" for c, w in zip(model.classes, weights.tolist(), strict=True)]
-    pooled = model.members if "trial" in model.details else ()
-    made_of = weighed_names(spoken_titles([m.learner for m in pooled]), [*model.weights]) if pooled else ""
     rows = [
         ("predicts", target),
         *([] if model.schema.target is None else [("classes, share of the rows", _listed(each, MOST_CLASSES))]),
         ("from", plural(len(model.schema.attributes), "attribute")),
-        ("learner", learner_settings(model.learner)),
-        *([("made of", made_of)] if made_of else []),
+        ("made of", made_of(model)),
+        *([("learned by", learner_settings(model.learner))] if changed_settings(model.learner) else []),
         *(item for item in describe_origin(model).items() if item[0] != "score"),
     ]
     return Table("What it is", ("", ""), tuple(rows))

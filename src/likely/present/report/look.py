@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from likely.evaluate.attributes.information import WordStatistics
 from likely.evaluate.crossval.dealing import Dealing
+from likely.evaluate.curve import Curve
+from likely.evaluate.doctor import Checkup
 from likely.evaluate.look import AttributeBits, Look
 from likely.evaluate.scores.intervals import Measure, Paired
 from likely.evaluate.scores.ranking import LiftRow, Ranking, Reliability
@@ -25,7 +27,7 @@ FEW_CLASSES = 10
 COLUMNS = "How the columns were read"
 
 
-def learner_name(record: Look, first: bool = True) -> str:
+def learner_name(record: Look | Curve | Checkup, first: bool = True) -> str:
     """What people call the learner, as a sentence begins with it, or within one."""
     spoken = spoken_name(record.learner.partition("(")[0])
     return spoken[:1].upper() + spoken[1:] if first else spoken
