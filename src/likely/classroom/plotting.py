@@ -40,7 +40,8 @@ def plot(
     Of a look: 'importance' (how far each attribute moves the answers), 'bits' (what each tells alone), 'confusion',
     'calibration', 'roc', 'gain', 'plane' (two numbers; of a look with `picture=True`), 'graph'. Of a model:
     'importance', 'graph', or with `attribute=` what its values say. Of a comparison, a curve, a posterior of one row, a
-    ledger, two numbers (`likely.two_numbers`) or a line (`likely.straight_line`): the one chart there is.
+    ledger, two numbers (`likely.two_numbers`) or a line (`likely.straight_line`): the one chart there is, also
+    by its name ('compare', 'curve', 'posterior', 'ledger').
 
     >>> import likely
     >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "y"]}, target="play")
@@ -60,7 +61,8 @@ def plot(
         if what in (None, "graph"):
             return standalone(_graph(thing, {}))
         raise SettingError(f"A model has no chart {shown(what)}. Say 'importance', 'graph', or attribute='NAME'.")
-    if what is not None or attribute is not None:
+    names = (None, type(thing).__name__.lower(), *(("compare",) if isinstance(thing, Comparison) else ()))
+    if what not in names or attribute is not None:
         raise SettingError(f"There is one chart of {_kind(thing)} only: leave {shown(what or attribute)} out.")
     if isinstance(thing, Comparison):
         return standalone(draw_comparison(thing))

@@ -171,10 +171,13 @@ def subgroup_table(found: Sequence[Subgroups]) -> Table:
 
 def calibration_table(record: Look) -> Table:
     """The reliability curve that matters most."""
+    curves = record.trust.calibration
+    return bins_of(curves[0]) if curves else Table("", (), ())
+
+
+def bins_of(curve: Reliability) -> Table:
+    """How often rows of about the same probability turned out so."""
     header = ("predicted probability", "average", "observed", "95 % interval", "rows")
-    if not record.trust.calibration:
-        return Table("", header, ())
-    curve = record.trust.calibration[0]
     rows = tuple(
         (
             f"{percent(b.low)} to {percent(b.high)}",
