@@ -37,6 +37,14 @@ _ARGUMENTS = {"for": "for_", "missing-as": "missing", "replace-invalid": "encodi
 _VALUED = (
     "block|dates|dialect|encoding|for|learner|missing|missing-as|numbers|sheet|target-bins|temperature|text|time|unseen"
 )
+_COMMANDS = {
+    r"(; )?--all shows[^.\n]*": "",
+    r"`likely (fit|regress|score)`": r"`likely.\1`",
+    r"`likely show`": "`print(model)`",
+    r"likely curve shows": "likely.curve shows",
+    r"likely look DATA (.+) --learner (\w+)": r"likely.look(data, '\1', likely.\2())",
+}
+"""What is said of commands, and how Python says it."""
 _TYPE = r"--type ('[^']*'|[^\s'()]*[^\s'().,;:])"
 _OPTION = re.compile(
     rf"likely [a-z]+ --[^.;,)]*|(?:{_TYPE} ?)+(?<! )|--({_VALUED}) ('[^']*'|[\w.,-]*\w)|--([a-z][a-z-]+)"
@@ -50,13 +58,19 @@ def write_arguments(sentence: str) -> str:
     "Cut it, e.g. target_bins=4, or say types={'mass': 'nominal', 'a b': 'date'}."
     >>> write_arguments("Ask for it: --learner Auto. Leave --keep out; --all shows more.")
     'Ask for it: learner=likely.Auto(). Leave keep out.'
-    >>> write_arguments("See likely look --time.")
-    'See likely look --time.'
+    >>> write_arguments("See likely look --time. Or a number: `likely regress`.")
+    'See likely.look(…, time=…). Or a number: `likely.regress`.'
+    >>> write_arguments("To judge it: likely look DATA play --learner OneRule")
+    "To judge it: likely.look(data, 'play', likely.OneRule())"
     """
 
     def argument(found: re.Match[str]) -> str:
-        if found[0].startswith("likely"):  # a command stays one
-            return found[0]
+        if found[0].startswith("likely"):
+            _, command, option = found[0].split(" ", 2)
+            if command not in ("compare", "curve", "fit", "look"):
+                return found[0]  # a command that is no function stays one
+            said = write_arguments(option)
+            return f"likely.{command}(…, {said}{'' if '=' in said else '=…'})"
         if found[1] is not None:
             pairs = (word.strip("'").rpartition("=") for word in re.findall(_TYPE, found[0]))
             return f"types={ {column: kind for column, _, kind in pairs} }"
@@ -70,7 +84,9 @@ def write_arguments(sentence: str) -> str:
             return f"{name}={f'[{value}]' if ',' in value else value}".replace(",", ", ")
         return f"{name}={value.strip(chr(39))!r}"
 
-    return _OPTION.sub(argument, re.sub(r"(; )?--all shows[^.\n]*", "", sentence))
+    for command, python in _COMMANDS.items():
+        sentence = re.sub(command, python, sentence)
+    return _OPTION.sub(argument, sentence)
 
 
 class LikelyError(Exception):

@@ -56,7 +56,7 @@ def test_json_and_exit_codes(run, ugly, write) -> None:
 
 def test_all_shows_every_attribute(run, ugly) -> None:
     out = run("doctor", ugly, "tar get", "--all", "--learner", "NaiveBayes").done().out
-    assert "How each attribute relates to the class" in out and "judged by NaiveBayes trained without them" in out
+    assert "How each attribute relates to the class" in out and "judged by naive Bayes trained without them" in out
     assert "not significant" in out
 
 

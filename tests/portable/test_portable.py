@@ -475,7 +475,7 @@ def test_who_is_refused_hears_of_the_option_that_avoids_it() -> None:
     table = odd_table(7)
     members = [{"name": "NaiveBayes", "numbers": "kernel"}]
     pool = likely.fit(table, "y", likely.Auto(members=members))
-    with pytest.raises(SettingError, match=r"kernel density.*likely fit --for sql\.$"):
+    with pytest.raises(SettingError, match=r"kernel density.*likely.fit\(…, for_='sql'\)\.$"):
         likely.export(pool, "sql")
     assert "--for sql" in abilities_sentence(pool)
     alone = likely.fit(table, "y", likely.NaiveBayes(numbers="kernel"))

@@ -36,8 +36,12 @@ def test_the_verdict(record) -> None:
     assert "overconfident" in headline(record, 0.9, None)
     assert "beat the class frequencies" in headline(record, 0.3, 1.5)
     assert "\nThat is no better than always guessing Iris-setosa, which gets 33.3 %." in headline(record, 0.3, 1.5)
-    assert "Nothing is gained" in headline(record, 0.3, 1.7)
-    assert "Nothing is gained" in headline(record, record.baseline.accuracy, record.baseline.log_loss)
+    ranked = headline(record, 0.3, 1.7)
+    assert "\nThe model ranks rows better than chance: among the 5.0 %" in ranked
+    assert "order of its rows alone" in ranked
+    unranked = replace(record, trust=replace(record.trust, rankings={}))
+    assert "Nothing is gained" in headline(unranked, 0.3, 1.7)
+    assert "Nothing is gained" in headline(unranked, record.baseline.accuracy, record.baseline.log_loss)
 
 
 def test_without_attributes_nothing_is_claimed() -> None:

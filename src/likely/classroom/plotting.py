@@ -46,8 +46,8 @@ def plot(
     Of a look: 'importance' (how far each attribute moves the answers), 'bits' (what each tells alone), 'confusion',
     'calibration', 'roc', 'gain', 'plane' (two numbers; of a look with `picture=True`), 'graph'. Of a model:
     'importance', 'graph' (P(level | class) beside each node, as `fractions` if asked), or with `attribute=` what its
-    values say. Of a comparison, a curve, a posterior of one row, a
-    ledger, two numbers (`likely.two_numbers`) or a line (`likely.straight_line`): the one chart there is.
+    values say. Of a comparison, a curve, a posterior of one row, a ledger, two numbers (`likely.two_numbers`) or a line
+    (`likely.straight_line`): the one chart there is, also by its name ('compare', 'curve', 'posterior', 'ledger').
 
     >>> import likely
     >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "y"]}, target="play")
@@ -67,7 +67,8 @@ def plot(
         if what in (None, "graph"):
             return standalone(_graph(thing, {}, fractions))
         raise SettingError(f"A model has no chart {shown(what)}. Say 'importance', 'graph', or attribute='NAME'.")
-    if what is not None or attribute is not None:
+    names = (None, type(thing).__name__.lower(), *(("compare",) if isinstance(thing, Comparison) else ()))
+    if what not in names or attribute is not None:
         raise SettingError(f"There is one chart of {_kind(thing)} only: leave {shown(what or attribute)} out.")
     if isinstance(thing, Comparison):
         return standalone(draw_comparison(thing))
@@ -144,7 +145,7 @@ def _bars_of_importance(target: str, bits: Mapping[str, float | None]) -> Chart:
 def _graph(model: Model, bits: dict[str, float], fractions: bool) -> Chart:
     found = graph(model)
     if found is None:
-        raise SettingError(f"{type(model.learner).__name__} is no graph of attributes, so there is none to draw.")
+        raise SettingError(f"{model.called()} is no graph of attributes, so there is none to draw.")
     known = [c.name for c in model.schema.attributes if c.name in found.names]
     names = sorted(known, key=lambda n: -bits.get(n, 0.0))[:MOST_NODES]
     target = "" if model.schema.target is None else model.schema.target.name

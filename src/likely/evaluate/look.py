@@ -205,8 +205,14 @@ class Baselines:
     """The learner's log loss and accuracy against those of the baselines, on the same folds."""
 
 
-@dataclass(frozen=True)
-class Trust:
+class SubgroupScores(Presented, tuple[Subgroups, ...]):
+    """Scores of the rows of each level, attribute by attribute."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, repr=False)
+class Trust(Presented):
     """How far the probabilities can be trusted."""
 
     positive: str
@@ -564,7 +570,7 @@ def _record(
         baselines=compare_baselines(found),
         confusion=tuple(tuple(row) for row in scorer.table(found.times)),
         per_class=tuple(found.by_class(LEARNER)),
-        subgroups=found.by_subgroup(LEARNER, trust.positive),
+        subgroups=SubgroupScores(found.by_subgroup(LEARNER, trust.positive)),
         decisions=decisions,
         trust=trust,
         attributes=_ordered(told, importances),

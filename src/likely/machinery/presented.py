@@ -27,8 +27,10 @@ PRESENTERS = {
     "Repeats": f"{EVALUATION} present_repeats",
     "Schema": f"{SHOWING} show_schema",
     "StraightLine": "likely.classroom.plotting show_straight_line",
+    "SubgroupScores": f"{SHOWING} show_subgroups",
     "Summary": f"{SHOWING} show_summary",
     "Sureness": f"{SHOWING} show_sureness",
+    "Trust": f"{SHOWING} show_trust",
     "TwoNumbers": "likely.classroom.plotting show_two_numbers",
 }
 """What makes the document of a public result, by the name of its class: names only, imported when one is shown."""

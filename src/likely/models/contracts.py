@@ -276,6 +276,11 @@ class Model(Answers):
         """What copies of it hold in other processes: no rows."""
         return {**self.__dict__, "kept_rows": None}
 
+    def called(self, first: bool = True) -> str:
+        """What a sentence calls it: by its learner; where that was chosen on rows, the model."""
+        name = type(self.learner).__name__
+        return name if name != "Auto" else "The model" if first else "the model"
+
     def log_joint(self, batch: Batch) -> Matrix:
         """The log score of each class for each row; log P(class, row) where the model is generative."""
         return self.full_score.scored(batch)[0]
@@ -297,7 +302,7 @@ class Model(Answers):
             or not np.array_equal(self.score.constant, self.log_prior)
         ):
             raise SettingError(
-                f"{type(self.learner).__name__} does not give log P(row | class). Densities are estimated with "
+                f"{self.called()} does not give log P(row | class). Densities are estimated with "
                 "reading='density': Neighbors(reading='density')."
             )
         return replace(self.score, constant=np.zeros(len(self.classes))).scored(batch)[0]
@@ -313,7 +318,7 @@ class Model(Answers):
         terms = self.full_score.take_apart(batch)
         if terms is None:
             raise SettingError(
-                self.sumless or f"The scores of {type(self.learner).__name__} are not a sum over attributes."
+                self.sumless or f"The scores of {self.called(first=False)} are not a sum over attributes."
             )
         return terms
 
@@ -351,9 +356,7 @@ class Model(Answers):
         if self.draw is None:
             if self.describe is not None:
                 return self.describer.sample(rows, seed)
-            raise SettingError(
-                f"{type(self.learner).__name__} is not a generative model, so no rows can be drawn from it."
-            )
+            raise SettingError(f"{self.called()} is not a generative model, so no rows can be drawn from it.")
         return self.draw(self, rows, seed)
 
     @property
@@ -416,7 +419,7 @@ class Model(Answers):
     @property
     def workless(self) -> str:
         """Why there is no working, where there is none."""
-        return f"The scores of {type(self.learner).__name__} are no sum or product to write down."
+        return f"The scores of {self.called(first=False)} are no sum or product to write down."
 
     # -- what it says of itself -----------------------------------------------------------------------------
 
@@ -436,7 +439,7 @@ class Model(Answers):
         """The hyperplane on whose one side the first class beats the second."""
         if self.divide is None:
             others = "LeastSquares, LinearDiscriminant and Logistic(numbers='linear') do."
-            raise SettingError(f"{type(self.learner).__name__} draws no hyperplane between classes. {others}")
+            raise SettingError(f"{self.called()} draws no hyperplane between classes. {others}")
         return self.divide(self, first, second)
 
     def curve(self, name: str) -> dict[str, Any]:
@@ -472,7 +475,7 @@ class Model(Answers):
     def _single_terms(self) -> dict[str, BinTable | LevelTable]:
         """What attributes say by themselves, where that can be given by hand."""
         if setting_of(self.learner, "curves") is None:
-            raise SettingError(f"{type(self.learner).__name__} takes no curves given by hand. Additive does.")
+            raise SettingError(f"{self.called()} takes no curves given by hand. Additive does.")
         score = self.learned.score
         terms = score.terms if isinstance(score, Sum) else ()
         return {term.name: term for term in terms if isinstance(term, (BinTable, LevelTable))}
@@ -518,7 +521,7 @@ class Model(Answers):
             )
         if not self.generative:
             raise SettingError(
-                f"{type(self.learner).__name__} models P(class | row), not P(row). "
+                f"{self.called()} models P(class | row), not P(row). "
                 "Use Density, NaiveBayes, FullBayes, LinearDiscriminant, TreeAugmented or OneDependence."
             )
 

@@ -103,7 +103,7 @@ def portable(model: Model) -> Portable:
     if score is None:
         odd = next((m for m in model.members if m.shape() is None), model)
         raise SettingError(
-            f"{type(odd.learner).__name__} cannot be taken elsewhere. {odd.shapeless} Use NaiveBayes, Logistic or "
+            f"{odd.called()} cannot be taken elsewhere. {odd.shapeless} Use NaiveBayes, Logistic or "
             "another model that scores rows from tables alone."
         )
     attributes = tuple(_attribute(model, column) for column in model.schema.attributes)

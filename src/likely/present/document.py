@@ -129,6 +129,7 @@ Part: TypeAlias = str | Table | Passage | Document
 # As text, for a terminal and `print`: in so many places, columns that are least needed are left out, then long words
 # are cut in their middle; what is still too wide goes on below.
 
+NUMBER = re.compile(r"[+−-]?\d[\d.,]*")
 NARROWEST, GAP, INDENT = 12, 2, 2
 """Places that words are not cut below, between columns and before the first."""
 
@@ -215,16 +216,28 @@ def _cut_words(table: Table, places: int) -> Table:
         room = max(NARROWEST, taken - over, min(taken - 1, max(others, default=0)))
         rows = [tuple(_cut(c, room, taken) if k == longest else c for k, c in enumerate(row)) for row in rows]
         table = replace(table, header=rows[0], rows=tuple(rows[1:]))
+        if _widths(table)[longest] == widths[longest]:  # numbers stay as they are
+            words.remove(longest)
     return table
 
 
 def _cut(cell: str, most: int, longest: int) -> str:
-    """A cell in `most` places of so many that the longest takes: of bars the lengths, of words the middles."""
+    """A cell in `most` places of so many that the longest takes: of bars the lengths, of words the middles. A number is
+    never cut: it would be another one.
+
+    >>> _cut("id=124146 1467.7, age=39 2.5", 15, 40), _cut("124,146.5", 5, 40)
+    ('id=124146 …', '124,146.5')
+    """
     if set(cell) == {"▇"}:
         return cell[: max(1, round(most * len(cell) / longest))]
+    if NUMBER.fullmatch(cell):
+        return cell
     found, room = cell, most
     while cell and width(found) > most and " " in cell:  # names differ at their ends, sentences say most at first
         found, room = cut(cell, room), room - 1
+        last = len(found) - 1
+        if found != cell and any(m.start() < last < m.end() for m in NUMBER.finditer(cell)):
+            found = f"{cell[: max(m.start() for m in NUMBER.finditer(cell) if m.start() < last)]}…"
     while cell and width(found) > most:
         found, room = cut_middle(cell, room), room - 1
     return found

@@ -17,14 +17,23 @@ from likely.apply.tables import AttributeTables
 from likely.errors import SettingError
 from likely.evaluate.compare import Comparison
 from likely.evaluate.curve import Curve
+from likely.evaluate.look import SubgroupScores, Trust
 from likely.machinery.words import clean, number, percent, plural
 from likely.models.posterior import Posterior, why_undecided
 from likely.present.charts.bars import interval_chart
 from likely.present.charts.drawing import Chart
 from likely.present.charts.lines import learning
 from likely.present.document import Document, Part, Table, bar_cell, numbers_from
-from likely.present.report.evaluation import present_comparison, present_curve
-from likely.present.report.look import column_table, share_table
+from likely.present.report.evaluation import called, present_comparison, present_curve
+from likely.present.report.look import (
+    bins_of,
+    calibration_sentence,
+    column_table,
+    lift_of,
+    number_bounds,
+    share_table,
+    subgroup_table,
+)
 from likely.present.report.model import attribute_tables
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
@@ -141,13 +150,31 @@ def draw_comparison(record: Comparison) -> Chart:
         raise SettingError("No learner could learn, so there is nothing to draw.")
     loss = all(scores.log_loss is not None and one.proper for one, scores, _ in known)
     points = [
-        (clean(one.name, 60), replace(bounds.log_loss, value=scores.log_loss))
+        (called(one), replace(bounds.log_loss, value=scores.log_loss))
         if loss
-        else (clean(one.name, 60), replace(bounds.accuracy, value=scores.accuracy))
+        else (called(one), replace(bounds.accuracy, value=scores.accuracy))
         for one, scores, bounds in known
     ]
     title = f"Learners on {clean(record.target, 40)}, with 95 % intervals"
     return interval_chart(title, "log loss, bits a row: less is better" if loss else "accuracy", points, not loss)
+
+
+def show_subgroups(found: SubgroupScores) -> Document:
+    """How well the rows of each level are answered."""
+    return Document(f"Scores by subgroup of {plural(len(found), 'attribute')}", (subgroup_table(found),))
+
+
+def show_trust(found: Trust) -> Document:
+    """How well rows are ranked, and whether probabilities can be taken at their word."""
+    areas = [one.roc for one in found.rankings.values()]
+    rows = tuple((clean(a.of, 40), f"{a.auc.value or 0.0:.4f}", number_bounds(a.auc)) for a in areas)
+    tables = [Table("Area under ROC of each class", ("class", "area", "95 % interval"), rows, frozenset({1, 2}))]
+    if found.positive in found.rankings:
+        tables.append(lift_of(found.rankings[found.positive]))
+    tables += [bins_of(curve) for curve in found.calibration[:1]]
+    said = [calibration_sentence(curve) for curve in found.calibration[:1]]
+    headline = f"How far the answers can be trusted; the class looked for is {clean(found.positive)}."
+    return Document(headline, (*(t for t in tables if t.rows), *said))
 
 
 def show_curve(record: Curve) -> Document:

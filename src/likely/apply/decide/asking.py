@@ -217,7 +217,7 @@ class _Question:
         ):
             return
         self.notes.append(
-            f"{type(self.model.learner).__name__} does not sum over the values of a missing cell, so that drops are "
+            f"{self.model.called()} does not sum over the values of a missing cell, so that drops are "
             "counted from the average over what may be learned, not from the loss as things stand."
         )
 

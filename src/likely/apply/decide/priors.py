@@ -134,7 +134,7 @@ def with_prior(model: Model, given: NewPrior) -> Model:
     """The model under another prior: P(class | row) times new / old prior, normalised. Equal priors change nothing."""
     if not model.proper:
         raise SettingError(
-            f"The answers of {type(model.learner).__name__} are scores, not probabilities, so their prior cannot be "
+            f"The answers of {model.called(first=False)} are scores, not probabilities, so their prior cannot be "
             "changed. Use a model with probabilities, such as NaiveBayes or Logistic."
         )
     old = prior_of(model)

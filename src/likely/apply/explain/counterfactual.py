@@ -324,7 +324,7 @@ def counterfactual_of(
         raise SettingError("This model is a density, so there is no decision to change. See `likely score`.")
     if model.random:
         raise SettingError(
-            f"{type(model.learner).__name__} answers each row by a hypothesis drawn at random, so no change of values "
+            f"{model.called()} answers each row by a hypothesis drawn at random, so no change of values "
             "explains its decisions. Use Mixture."
         )
     asking = _Search.of(model, row, model.loss if loss is None else Loss.of(loss))

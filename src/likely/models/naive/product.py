@@ -219,7 +219,7 @@ def product_of(
 def only_factors(model: Model, names: Collection[str]) -> Model:
     """A product of factors, or of their powers, with the factors of these names alone."""
     if not model.factored:
-        raise SettingError(f"{type(model.learner).__name__} is not a product of factors, so none can be left out.")
+        raise SettingError(f"{model.called()} is not a product of factors, so none can be left out.")
     details = model.details
     factors = tuple(factor for factor in model.factors if factor.name in names)
     if "product" in details:

@@ -202,7 +202,8 @@ def _show_words(model: Model) -> tuple[Exhibit, ...]:
         title = "The weight of a word is the sum of these, multiplied by"
         out.append(Exhibit(title, ("learned weights", "log-count ratios"), (found.scales,)))
         title = f"Log loss of {found.rows:,} held-out rows"
-        out.append(Exhibit(title, ("ridge", "texts of a word at least", "nats"), tuple(found.tried)))
+        tried = tuple((ridge, least, loss / math.log(2)) for ridge, least, loss in found.tried)
+        out.append(Exhibit(title, ("ridge", "texts of a word at least", "bits a row"), tried))
     return tuple(out)
 
 

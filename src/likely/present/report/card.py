@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 
 from likely.evaluate.attributes.information import find_importances
-from likely.machinery.words import Figure, clean, percent, plural
+from likely.machinery.words import Figure, clean, interval, percent, plural
 from likely.models.contracts import Model
-from likely.models.judgement import Measure
-from likely.models.registry import spoken_titles, weighed_names
+from likely.models.judgement import Judgement, Measure
+from likely.models.settings import changed_settings
 from likely.portable.origin import describe_origin, held_out_sentence, judgement_sentence
 from likely.present.document import Document, Table, numbers_from
 from likely.present.report.look import number_bounds, share_bounds, subgroup_table
-from likely.present.report.model import learner_settings, rows_measured, tell_values
+from likely.present.report.model import learner_settings, made_of, rows_measured, tell_values
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 
@@ -45,14 +45,12 @@ def _what_it_is(model: Model, target: str) -> Table:
     weights = model.summary.total.floats()
     whole = float(weights.sum()) or 1.0
     each = [f"{clean(c, 30)} {percent(w / whole)}" for c, w in zip(model.classes, weights.tolist(), strict=True)]
-    pooled = model.members if "trial" in model.details else ()
-    made_of = weighed_names(spoken_titles([m.learner for m in pooled]), [*model.weights]) if pooled else ""
     rows = [
         ("predicts", target),
         *([] if model.schema.target is None else [("classes, share of the rows", _listed(each, MOST_CLASSES))]),
         ("from", plural(len(model.schema.attributes), "attribute")),
-        ("learner", learner_settings(model.learner)),
-        *([("made of", made_of)] if made_of else []),
+        ("made of", made_of(model)),
+        *([("learned by", learner_settings(model.learner))] if changed_settings(model.learner) else []),
         *(item for item in describe_origin(model).items() if item[0] != "score"),
     ]
     return Table("What it is", ("", ""), tuple(rows))
@@ -65,9 +63,11 @@ def _listed(words: list[str], most: int) -> str:
 
 def judgement_tables(model: Model) -> tuple[Table, ...]:
     """How good the model was on rows that it had not seen, all in all and by subgroup; nothing where nobody knows."""
-    found = model.judgement
-    if found is None:
-        return ()
+    return () if model.judgement is None else show_judgement(model.judgement).tables
+
+
+def show_judgement(found: Judgement) -> Document:
+    """The same as a document, which says how rows were held out."""
     of = clean(found.of, 20)
 
     def line(name: str, measure: Measure, share: bool = False) -> tuple[str, ...]:
@@ -84,7 +84,10 @@ def judgement_tables(model: Model) -> tuple[Table, ...]:
     ]
     title = f"Scores on {plural(found.rows, 'held-out row')}"
     table = Table(title, ("score", "", "95 % interval"), tuple(scores), numbers_from(1, 3))
-    return (table, subgroup_table(found.subgroups)) if found.subgroups else (table,)
+    tables = (table, subgroup_table(found.subgroups)) if found.subgroups else (table,)
+    wide, share = interval(found.accuracy.low, found.accuracy.high), percent(found.accuracy.value or 0.0)
+    headline = f"Accuracy {share}{f' ({wide})' if wide else ''} on {plural(found.rows, 'held-out row')}"
+    return Document(headline, (*tables, held_out_sentence(found)))
 
 
 def _drivers(model: Model) -> Table:

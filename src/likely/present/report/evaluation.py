@@ -11,11 +11,11 @@ from likely.evaluate.scores.intervals import Measure
 from likely.evaluate.scores.scores import is_better
 from likely.evaluate.troubles.columns import CHANCE
 from likely.evaluate.troubles.rows import Suspect
-from likely.machinery.words import chance, clean, number, percent, plural
+from likely.machinery.words import chance, clean, interval, number, percent, plural
 from likely.present.charts.drawing import Chart, stacked_charts
 from likely.present.charts.lines import learning
 from likely.present.document import Document, Table, bar_cell, numbers_from
-from likely.present.report.look import folds_title, loss_bits, number_bounds, share_bounds
+from likely.present.report.look import folds_title, learner_name, loss_bits, number_bounds, share_bounds
 from likely.table.infer import type_option
 
 # What `likely doctor` says, as small tables and remarks. Knows the record, no rows.
@@ -60,14 +60,15 @@ def _suspects(record: Checkup) -> Table:
         )
         for s in record.suspects
     )
-    name = record.learner.partition("(")[0]
+    name = learner_name(record, first=False)
     title = f"Rows whose class may be wrong, judged by {name} trained without them"
     header = ("row", "its class", "probability", "more likely", "probability", "evidence against it, bits")
     return Table(title, header, rows, frozenset({0, 2, 4}))
 
 
 def _against(suspect: Suspect) -> str:
-    return ", ".join(f"{clean(a.attribute, 20)}={clean(a.cell, 20)} {a.bits:.1f}" for a in suspect.against)
+    """The bits first: a narrow terminal cuts ends."""
+    return ", ".join(f"{a.bits:,.1f} by {clean(a.attribute, 20)}={clean(a.cell, 20)}" for a in suspect.against)
 
 
 def chance_of(probability: float) -> str:
@@ -131,10 +132,10 @@ def present_comparison(record: Comparison) -> Document:
     unanswered = any(one.scores is not None and one.scores.unclassified for one in record.learners)
     for one in record.learners:
         if one.scores is None or one.intervals is None:
-            refused.append(f"{clean(one.name)} was not compared: {one.refused}")
+            refused.append(f"{called(one, first=True)} was not compared: {one.refused}")
             continue
         loss = loss_bits(one.scores.log_loss)
-        row = (clean(one.name), percent(one.scores.accuracy), share_bounds(one.intervals.accuracy), loss,
+        row = (called(one), percent(one.scores.accuracy), share_bounds(one.intervals.accuracy), loss,
                number_bounds(one.intervals.log_loss), f"{one.scores.brier:.4f}", _told_apart(one))  # fmt: skip
         rows.append((*row, number(one.scores.unclassified)) if unanswered else row)
     where, over = f"{clean(record.target)} in {clean(record.source)}", f"{plural(record.rows, 'row')}"
@@ -145,10 +146,19 @@ def present_comparison(record: Comparison) -> Document:
     title = "Learners" if record.dealing.dealt == "stratified" else f"Learners. {folds_title(record.dealing)}"
     spare = ("Brier score", "95 % interval", "vs. the first")
     tables = (Table(title, header, tuple(rows), numbers_from(1, len(header)), spare=spare),) if rows else ()
-    odd = [clean(one.name) for one in record.learners if not one.proper]
+    odd = [called(one, first=True) for one in record.learners if not one.proper]
     told = [f"{name} outputs scores, not probabilities, so its log loss is not comparable." for name in odd]
-    told += [f"{clean(one.name)}: {note}" for one in record.learners for note in one.notes[:MOST_NOTES]]
+    told += [f"{called(one, first=True)}: {note}" for one in record.learners for note in one.notes[:MOST_NOTES]]
+    if any(one.learner == "Auto" and one.scores is not None for one in record.learners):
+        told.insert(0, "The model is made anew for each fold here, so its figures differ a little from those of look.")
     return Document(headline, (*tables, *_explained(record), *record.notes, *told, *refused))
+
+
+def called(one: Compared, limit: int = 60, first: bool = False) -> str:
+    """What people call a learner of a comparison that has no name of its own; others as they were named."""
+    plain = {"Auto": "the model", "Prior": "always guessing"} if one.name == one.learner else {}
+    name = plain.get(one.name, clean(one.name, limit))
+    return name[:1].upper() + name[1:] if first and one.name in plain else name
 
 
 def _told_apart(one: Compared) -> str:
@@ -160,16 +170,17 @@ def _explained(record: Comparison) -> list[str]:
     tested = next((one.against[0] for one in record.learners if one.against), None)
     if tested is None:
         return []
+    best = next((called(one, 30) for one in record.learners if one.name == tested.other), clean(tested.other, 30))
     # Where a log loss is infinite, or made of scores that are no probabilities, there is nothing to compare.
     finite = [one for one in record.learners if one.against and one.proper and one.against[0].score == "log_loss"]
-    close = [clean(one.name, 30) for one in finite if one.against[0].p_of_all > TOLD_APART]
+    close = [called(one, 30) for one in finite if one.against[0].p_of_all > TOLD_APART]
     out = [
-        f"p: how often chance alone would produce so large a difference in log loss from {clean(tested.other, 30)}; "
+        f"p: how often chance alone would produce so large a difference in log loss from {best}; "
         f"paired by fold, {tested.test}, corrected for the number of learners (Holm)."
     ]
     if close:
         some = ", ".join(close[:6]) + (f" and {len(close) - 6} more" if len(close) > 6 else "")
-        out.append(f"No significant difference from {clean(tested.other, 30)}: {some}.")
+        out.append(f"No significant difference from {best}: {some}.")
     return out
 
 
@@ -182,8 +193,10 @@ def _winner(record: Comparison) -> str:
     if any(one.learner == "Prior" and one.scores == best for one in scored):
         return "no learner beats the class frequencies"
     if best is not None and best.log_loss is None:
-        return f"{clean(scored[0].name)} has the highest accuracy (every log loss is infinite)"
-    return f"{clean(scored[0].name)} has the lowest log loss"
+        return f"{called(scored[0])} has the highest accuracy (every log loss is infinite)"
+    wide = "" if scored[0].intervals is None else number_bounds(scored[0].intervals.log_loss).replace(" to ", "–")
+    loss = "" if best is None else f", {loss_bits(best.log_loss)} bits a row"
+    return f"{called(scored[0])} has the lowest log loss{loss}{f' ({wide})' if wide else ''},"
 
 
 # What `likely curve` says: a verdict, a table with bars, and the chart. Knows the record, no rows.
@@ -197,10 +210,11 @@ def present_curve(record: Curve) -> Document:
     """What `likely curve` prints."""
     last = record.points[-1]
     where = f"{clean(record.target)} in {clean(record.source)}: {plural(record.rows, 'row')}"
-    name = clean(record.learner.partition("(")[0])
+    wide = interval(last.accuracy.low, last.accuracy.high)
     headline = (
-        f"{where}.\n{name} predicts {_share(last.accuracy)} of held-out rows correctly after learning from "
-        f"{_rows(last)}.\n{_guessing(last)}"
+        f"{where}.\n{learner_name(record)} predicts {percent(last.accuracy.value or 0.0)} of held-out rows correctly"
+        f"{f' ({wide})' if wide else ''} after learning from {_rows(last)}; its folds are not those of look, so "
+        f"figures differ a little.\n{_guessing(last)}"
     )
     tables = [_sizes(record)]
     bought = _bought(record)
@@ -354,10 +368,6 @@ def _change(measure: Measure, scale: float, digits: int) -> str:
 
 def _less(value: float | None) -> float | None:
     return None if value is None else -value
-
-
-def _share(measure: Measure) -> str:
-    return percent(measure.value or 0.0)
 
 
 def _count(rows: float) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from likely.evaluate.attributes.information import WordStatistics
 from likely.evaluate.crossval.dealing import Dealing
+from likely.evaluate.curve import Curve
+from likely.evaluate.doctor import Checkup
 from likely.evaluate.look import AttributeBits, Look
 from likely.evaluate.scores.intervals import Measure, Paired
 from likely.evaluate.scores.ranking import LiftRow, Ranking, Reliability
@@ -25,7 +27,7 @@ FEW_CLASSES = 10
 COLUMNS = "How the columns were read"
 
 
-def learner_name(record: Look, first: bool = True) -> str:
+def learner_name(record: Look | Curve | Checkup, first: bool = True) -> str:
     """What people call the learner, as a sentence begins with it, or within one."""
     spoken = spoken_name(record.learner.partition("(")[0])
     return spoken[:1].upper() + spoken[1:] if first else spoken
@@ -169,10 +171,13 @@ def subgroup_table(found: Sequence[Subgroups]) -> Table:
 
 def calibration_table(record: Look) -> Table:
     """The reliability curve that matters most."""
+    curves = record.trust.calibration
+    return bins_of(curves[0]) if curves else Table("", (), ())
+
+
+def bins_of(curve: Reliability) -> Table:
+    """How often rows of about the same probability turned out so."""
     header = ("predicted probability", "average", "observed", "95 % interval", "rows")
-    if not record.trust.calibration:
-        return Table("", header, ())
-    curve = record.trust.calibration[0]
     rows = tuple(
         (
             f"{percent(b.low)} to {percent(b.high)}",

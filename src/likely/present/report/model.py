@@ -19,6 +19,7 @@ from likely.models.factors.categorical import shares_in_training
 from likely.models.factors.normal import root_of
 from likely.models.fractions import Quotient
 from likely.models.heldout.importance import MOST_ROWS as MEASURED
+from likely.models.registry import spoken_titles, weighed_names
 from likely.models.settings import changed_settings
 from likely.models.shapes import BinTable, Density, Exhibit, LevelTable, Plane, graph_of
 from likely.portable.origin import judgement_sentence
@@ -234,10 +235,11 @@ def present_model(model: Model, fractions: bool = False, everything: bool = Fals
     # Words are many: `likely show MODEL COLUMN` has them.
     apart = {e.title for text in model.texts for e in text.exhibits(model.classes)}
     exhibits = [e for e in model.exhibits() if e.title not in apart]
+    chose = model.called() == "The model" and bool(changed_settings(model.learner))
     decimal = fractions and not all(e.has_quotients for e in exhibits)
     remarks = ("Only counts have fractions; weights and densities stay decimal.",) if decimal else ()
     return Document(
-        f"{name} by {learner_settings(model.learner)}, from {weighed_rows(summary.rows, float(weights.sum()))}"
+        f"{name} by {made_of(model)}, from {weighed_rows(summary.rows, float(weights.sum()))}"
         + (f" ({plural(summary.left_out, 'row')} left out)" if summary.left_out else ""),
         (
             *((classes,) if target else ()),
@@ -246,6 +248,7 @@ def present_model(model: Model, fractions: bool = False, everything: bool = Fals
             *(exhibit_table(e, fractions) for e in exhibits),
             *remarks,
             judgement_sentence(model),
+            *((f"Learned by {learner_settings(model.learner)}.",) if chose else ()),
             *model.notes,
             *((BOTH,) if has_evidence(model) and model.importance and model.importance.together else ()),
         ),
@@ -272,6 +275,14 @@ def exhibit_table(exhibit: Exhibit, fractions: bool = False) -> Table:
     rows = tuple(tuple(clean(c) if isinstance(c, str) else number(c) for c in row) for row in cells)
     right = frozenset(k for row in exhibit.rows for k, c in enumerate(row) if not isinstance(c, str))
     return Table(exhibit.title, tuple(clean(h, 40) for h in exhibit.header), rows, right)
+
+
+def made_of(model: Model) -> str:
+    """What a chosen model is made of, in plain words; of others the learner, with its settings."""
+    if model.called() != "The model":
+        return learner_settings(model.learner)
+    names = spoken_titles([member.learner for member in model.members])
+    return weighed_names(names, [*model.weights]) if names else "the class frequencies"
 
 
 def learner_settings(learner: Any) -> str:
