@@ -60,8 +60,8 @@ def write_arguments(sentence: str) -> str:
     'Ask for it: learner=likely.Auto(). Leave keep out.'
     >>> write_arguments("See likely look --time. Or a number: `likely regress`.")
     'See likely.look(…, time=…). Or a number: `likely.regress`.'
-    >>> write_arguments("To judge it: likely look DATA play --learner OneRule")
-    "To judge it: likely.look(data, 'play', likely.OneRule())"
+    >>> write_arguments("To judge it: likely look DATA play --learner Prior")
+    "To judge it: likely.look(data, 'play', likely.Prior())"
     """
 
     def argument(found: re.Match[str]) -> str:

@@ -14,9 +14,9 @@ from likely.errors import LikelyError
 from likely.machinery.arrays import Bools, Floats, Longs
 from likely.machinery.threads import teller
 from likely.models.completing import with_references
-from likely.models.contracts import HeldOutAnswers, Model
+from likely.models.contracts import Model
 from likely.models.heldout.search import HeldOutParts, log_posterior
-from likely.models.judgement import group_cells
+from likely.models.judgement import HeldOutAnswers, group_cells
 from likely.models.shapes.guarantee import GAPS, Guarantee, gap_counts, masked_names
 from likely.table.batch import MISSING_CODE, Batch, Codes
 

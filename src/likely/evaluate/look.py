@@ -29,7 +29,7 @@ from likely.evaluate.crossval.dealing import Dealing, Folds
 from likely.evaluate.crossval.folds import draft_folds
 from likely.evaluate.crossval.validate import Validation, require_target, validate, with_answers
 from likely.evaluate.judging import score_rows, with_judge
-from likely.evaluate.scores.intervals import ClassScores, Intervals, Measure, Paired, paired
+from likely.evaluate.scores.intervals import Baselines, ClassScores, Intervals, Measure, paired
 from likely.evaluate.scores.ranking import (
     MOST_RANKED,
     Ranking,
@@ -184,25 +184,6 @@ def with_predicted(
 # What a first look says of scores beyond themselves: the baselines, and how far probabilities can be trusted.
 
 BASELINE, ONE_RULE, NAIVE_BAYES = "baseline", "one rule", "naive Bayes"
-
-
-@dataclass(frozen=True)
-class Baselines:
-    """The simple rules that a learner must beat, with 95 % bounds, and how it differs from them."""
-
-    baseline_intervals: Intervals
-    guess: str
-    """The class that most of the rows judged have (of equals the first): what the baseline always names."""
-    one_rule: Scores | None = None
-    """Of the one attribute that tells most, chosen anew for each fold."""
-    one_rule_intervals: Intervals | None = None
-    one_attribute: str | None = None
-    """That attribute, where all rows are learned from; None where none tells more than the frequencies."""
-    naive_bayes: Scores | None = None
-    """Of the textbook's naive Bayes, where another learner was chosen."""
-    naive_bayes_intervals: Intervals | None = None
-    against: tuple[Paired, ...] = ()
-    """The learner's log loss and accuracy against those of the baselines, on the same folds."""
 
 
 class SubgroupScores(Presented, tuple[Subgroups, ...]):

@@ -17,6 +17,7 @@ import numpy as np
 from likely.errors import SettingError, shown
 from likely.machinery.arrays import Floats, Ints
 from likely.models.fractions import Quotient
+from likely.models.judgement import HeldOut, HeldOutAnswers
 from likely.models.model import Answers
 from likely.models.posterior import Matrix, Posterior
 from likely.models.shapes import (
@@ -36,7 +37,7 @@ from likely.models.shapes import Exhibit as Exhibit
 from likely.models.shapes import Terms as Terms
 from likely.sums.contracts import State
 from likely.sums.summary import Summary
-from likely.table.batch import Batch, Codes
+from likely.table.batch import Batch
 from likely.table.encode import Encoder
 from likely.table.schema import Schema
 
@@ -139,35 +140,6 @@ class Sweep:
 
 Learning: TypeAlias = Generator[Sweep, Any, Found]
 """A learner on its way: it yields what it wants to see, is sent the sums, and returns the model."""
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """How a model did on rows that were held out: their number, the share of hits, the mean log score in nats."""
-
-    rows: int
-    hits: float
-    score: float
-
-
-@dataclass(frozen=True, eq=False)
-class HeldOutAnswers:
-    """log P(class | row) of rows that nothing of the model has seen: neither its parts nor how they were joined."""
-
-    logs: Floats
-    truth: NDArray[np.intp]
-    weight: Floats
-    side: Ints
-    """Rows of one side were answered by the same parts, put together without them."""
-    learned: float
-    """What the rows weigh that were learned from, for each row's answer; of parts held out in turn, the mean."""
-    beside: Mapping[str, Floats]
-    """The logs of learners that were judged beside it, on the same rows."""
-    folds: int = 1
-    """How often parts were learned, each time without other rows; 1: the same parts answered all rows."""
-    squares: Floats | None = None  # of the weights, as `KeptRows` has them
-    cells: Mapping[str, Codes] = field(default_factory=dict)
-    """Of the attributes that make subgroups, the level of each row."""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from likely.machinery.arrays import Floats, Ints
 from likely.models.shapes.guarantee import GAPS, Guarantee
 from likely.sums.contracts import State
 from likely.sums.state import Positive, Share, built, plain, read_finite, read_wholes, require, require_plain
@@ -20,6 +21,35 @@ if TYPE_CHECKING:
 DAY = re.compile(r"\d{4}-\d\d-\d\d")
 MOST_LEVELS = 20
 """An attribute of more levels makes no subgroups: there would be few rows in each, and nobody would read them."""
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """How a model did on rows that were held out: their number, the share of hits, the mean log score in nats."""
+
+    rows: int
+    hits: float
+    score: float
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutAnswers:
+    """log P(class | row) of rows that nothing of the model has seen: neither its parts nor how they were joined."""
+
+    logs: Floats
+    truth: NDArray[np.intp]
+    weight: Floats
+    side: Ints
+    """Rows of one side were answered by the same parts, put together without them."""
+    learned: float
+    """What the rows weigh that were learned from, for each row's answer; of parts held out in turn, the mean."""
+    beside: Mapping[str, Floats]
+    """The logs of learners that were judged beside it, on the same rows."""
+    folds: int = 1
+    """How often parts were learned, each time without other rows; 1: the same parts answered all rows."""
+    squares: Floats | None = None  # of the weights, as `KeptRows` has them
+    cells: Mapping[str, Codes] = field(default_factory=dict)
+    """Of the attributes that make subgroups, the level of each row."""
 
 
 @dataclass(frozen=True)

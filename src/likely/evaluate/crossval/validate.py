@@ -33,8 +33,8 @@ from likely.evaluate.scores.subgroups import find_subgroups
 from likely.intake.engine import PIECE, Piece, Worker
 from likely.intake.reading import Reading
 from likely.intake.schema import Draft, check_rows
-from likely.models.contracts import HeldOutAnswers, Learner, Learning, Model
-from likely.models.judgement import Subgroups, group_cells
+from likely.models.contracts import Learner, Learning, Model
+from likely.models.judgement import HeldOutAnswers, Subgroups, group_cells
 from likely.models.learning import begin, in_step, run
 from likely.models.loss import Loss
 from likely.models.model import learnable

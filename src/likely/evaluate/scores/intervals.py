@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.evaluate.scores.scores import HeldOutRows, Scorer, total_moments
+from likely.evaluate.scores.scores import HeldOutRows, Scorer, Scores, total_moments
 from likely.machinery.distributions import student_bound, student_within
 from likely.models.judgement import Measure as Measure
 
@@ -51,6 +51,25 @@ class Paired:
     """Folds, or where a single part of the rows was held out, its rows."""
     test: str = "corrected resampled t (Nadeau and Bengio)"
     units: str = "folds"
+
+
+@dataclass(frozen=True)
+class Baselines:
+    """The simple rules that a learner must beat, with 95 % bounds, and how it differs from them."""
+
+    baseline_intervals: Intervals
+    guess: str
+    """The class that most of the rows judged have (of equals the first): what the baseline always names."""
+    one_rule: Scores | None = None
+    """Of the one attribute that tells most, chosen anew for each fold."""
+    one_rule_intervals: Intervals | None = None
+    one_attribute: str | None = None
+    """That attribute, where all rows are learned from; None where none tells more than the frequencies."""
+    naive_bayes: Scores | None = None
+    """Of the textbook's naive Bayes, where another learner was chosen."""
+    naive_bayes_intervals: Intervals | None = None
+    against: tuple[Paired, ...] = ()
+    """The learner's log loss and accuracy against those of the baselines, on the same folds."""
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ import numpy as np
 from likely.errors import LikelyError, shown
 from likely.machinery.arrays import Floats, Longs
 from likely.machinery.threads import in_order, teller
-from likely.models.contracts import HeldOut, HeldOutAnswers, Learner
+from likely.models.contracts import Learner
 from likely.models.heldout.kept_rows import KeptRows, copies_sentence
 from likely.models.heldout.search import HeldOutParts, attempt, most_scored
 from likely.models.heldout.weighing import evidence_weights, tell_apart, weighted_logs
-from likely.models.judgement import group_cells
+from likely.models.judgement import HeldOut, HeldOutAnswers, group_cells
 from likely.models.pool.candidates import member_learner, member_spec
 from likely.models.posterior import Matrix, first_best
 from likely.models.registry import learner_titles, spoken_titles, step_name, weighed_names

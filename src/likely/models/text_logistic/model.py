@@ -11,7 +11,8 @@ import numpy as np
 
 from likely.errors import shown
 from likely.machinery.arrays import Floats
-from likely.models.contracts import Factor, HeldOut, Learner, Model
+from likely.models.contracts import Factor, Learner, Model
+from likely.models.judgement import HeldOut
 from likely.models.model import unread_texts
 from likely.models.naive.naive import NaiveBayes, plain_naive_bayes
 from likely.models.naive.product import product_of, raise_to_powers
