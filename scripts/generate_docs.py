@@ -70,8 +70,8 @@ def output(command: str, folder: Path) -> str:
     """What a command prints: python from the top folder, `likely` in this process from `folder`."""
     program, *words = shlex.split(command)
     if program == "python":
-        # Its encoding must not depend on the machine.
-        env = {**os.environ, "PYTHONUTF8": "1", "PYTHONIOENCODING": "utf-8"}
+        # Neither its encoding nor its width may depend on the machine.
+        env = {**os.environ, "PYTHONUTF8": "1", "PYTHONIOENCODING": "utf-8", "COLUMNS": str(WIDTH)}
         done = subprocess.run([sys.executable, *words], cwd=ROOT, env=env, capture_output=True, encoding="utf-8")
         code, out, err = done.returncode, done.stdout, done.stderr
     elif program == "likely":
