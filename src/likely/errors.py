@@ -34,7 +34,10 @@ def writing_options() -> Iterator[None]:
 
 
 _ARGUMENTS = {"for": "for_", "missing-as": "missing", "replace-invalid": "encoding_errors='replace'"}
-_VALUED = "block|dates|encoding|for|learner|missing|missing-as|numbers|sheet|target-bins|temperature|text|time|unseen"
+_VALUED = (
+    "block|dates|encoding|for|header-row|learner|missing|missing-as|numbers|sheet|target-bins|temperature|text|time"
+    "|unseen"
+)
 _COMMANDS = {
     r"(; )?--all shows[^.\n]*": "",
     r"`likely (fit|regress|score)`": r"`likely.\1`",
