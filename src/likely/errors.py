@@ -35,7 +35,8 @@ def writing_options() -> Iterator[None]:
 
 _ARGUMENTS = {"for": "for_", "missing-as": "missing", "replace-invalid": "encoding_errors='replace'"}
 _VALUED = (
-    "block|dates|dialect|encoding|for|learner|missing|missing-as|numbers|sheet|target-bins|temperature|text|time|unseen"
+    "block|dates|dialect|encoding|for|header-row|learner|missing|missing-as|numbers|sheet|target-bins|temperature|text"
+    "|time|unseen"
 )
 _COMMANDS = {
     r"(; )?--all shows[^.\n]*": "",

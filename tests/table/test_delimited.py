@@ -164,7 +164,7 @@ def test_ragged_rows_are_told_with_their_line(written) -> None:  # type: ignore[
     refused(written("a,b\n1,2\n3,4,5\n"), "Line 3 of t.csv has 3 cells", "double quotes")
     refused(written("a,b\n1,2,\n3,4,\n"), "Line 2", "off the end")
     refused(written("a,b\n1,2,3\n3,4,5\n"), "Line 2", "header")
-    refused(written("My table\na,b,c\n1,2,3\n4,5,6\n"), "Line 2 of t.csv has 3 cells where the header has 1")
+    refused(written("My table\na,b,c\n1,2,3\n4,5,6\n"), "The first row of t.csv has one cell where others have more")
     refused(written("a,b\n" + "1,2\n" * 900_000 + "3\n"), "Line 900,002")
 
 
@@ -357,3 +357,33 @@ def test_text_in_another_encoding(tmp_path: Path) -> None:
     file.write_bytes(("a,b,c\n" + "".join(lines)).encode("latin-1"))
     record = likely.look(file, "c", folds=2)
     assert record.rows == 200_000 and record.columns[1].name == "b"
+
+
+TITLED = 'Penguin survey 2009,,\r\nof the north,,\r\n\r\nsky,wind,play\r\nsun,1,y\r\n"ra\r\nin",2,n\r\n'
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
+def test_the_row_of_the_header_may_be_named(tmp_path: Path, encoding: str) -> None:
+    file = tmp_path / "t.csv"
+    file.write_bytes(TITLED.encode(encoding))
+    given = None if encoding != "utf-16" else encoding
+    assert open_source(file).schema.names[0] == "Penguin survey 2009"
+    assert "no name" in open_source(file).notes[-1] and "--header-row 2" in open_source(file).notes[-1]
+    for row in (3, 4):  # blank lines are passed over
+        source = open_source(file, header_row=row, encoding=given)
+        assert rows(source) == [["sky", "wind", "play"], ["sun", "1", "y"], ["ra\r\nin", "2", "n"]], row
+        assert not any("no name" in note for note in source.notes)
+    with pytest.raises(likely.LikelyError, match="has no row 40"):
+        open_source(file, header_row=40)
+    (tmp_path / "t.jsonl").write_text('{"a": 1}\n')
+    with pytest.raises(likely.LikelyError, match="names its columns itself"):
+        open_source(tmp_path / "t.jsonl", header_row=2)
+
+
+def test_a_title_without_delimiters_leads_to_the_header_row(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("Penguin survey\n" + "sky,wind,play\n" + "sun,1,y\nrain,2,n\n" * 20)
+    with pytest.raises(likely.LikelyError, match=r"one cell.*header_row=2"):
+        likely.fit(file, "play")
+    found = likely.summarize(file, "play", header_row=2)
+    assert found.rows == 40 and found.classes == ("n", "y")

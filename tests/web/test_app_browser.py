@@ -182,6 +182,19 @@ def test_a_sample_and_the_sheets_of_a_workbook(app: Watched, tmp_path: Path) -> 
     assert "--sheet Data" in text and "pseudo_count=0.5" in text
 
 
+def test_a_title_above_the_names_of_columns(app: Watched, tmp_path: Path) -> None:
+    """Also where the table cannot be read with it: one says in which row the names are."""
+    tab, rows = app.tab, "".join(f"{'sun' if k % 2 else 'rain'},{k % 5},{'yn'[k % 2]}\n" for k in range(60))
+    for title in ("Survey of 2009,,", "Survey of 2009"):
+        (tmp_path / "titled.csv").write_text(f"{title}\nsky,wind,play\n{rows}")
+        tab.set_input_files("#open-file", tmp_path / "titled.csv")
+        tab.wait_for_selector("#header-row")
+        tab.fill("#header-row", "2")
+        tab.locator("#header-row").blur()
+        tab.wait_for_selector("tr[data-column=play]")
+        tab.click("#open-another")
+
+
 def test_names_from_data_are_shown_as_they_are(app: Watched, tmp_path: Path) -> None:
     tab = app.tab
     path = tmp_path / "evil.csv"

@@ -46,6 +46,7 @@ def follow(
     name: str = "the stream",
     encoding: str | None = None,
     delimiter: str | None = None,
+    header_row: int | None = None,
     progress: Callable[[int], None] | None = None,
     **reading: Any,
 ) -> Model:
@@ -62,7 +63,7 @@ def follow(
     # What has gone by cannot be read again in another encoding, so a block that is not in the first one's is refused.
     reading["encoding"] = encoding or "utf-8"
     later = {k: v for k, v in reading.items() if k in ("threads", "encoding_errors", "encoding")}
-    for block in StreamBlocks(stream, name, every, encoding, delimiter):
+    for block in StreamBlocks(stream, name, every, encoding, delimiter, header_row):
         if model is None:
             model = fit(block, target, learner or default_learner("sums").learner, loss=loss, **reading)
         else:

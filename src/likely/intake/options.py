@@ -113,6 +113,17 @@ class Reading(Settings):
         form=Form("NAME", meaning="DATA is a workbook (.xlsx, .ods …): read this sheet.", eager=True),
         faces={"app": "sheet"},
     )
+    header_row: int | None = setting(
+        None,
+        "The row of a text file or sheet that names the columns; what is above it is left out. By default the first.",
+        at_least=1,
+        whole=True,
+        optional=True,
+        about=FILE,
+        group=_READING,
+        form=Form("N"),
+        faces={"app": "header_row"},
+    )
     encoding: str | None = setting(
         None,
         "Encoding of a text file; UTF-8 is tried first, then latin-1.",
@@ -221,6 +232,7 @@ class FileOptions(TypedDict, total=False):
     """How a file is opened; what its columns mean is settled otherwise."""
 
     sheet: str | None
+    header_row: int | None
     encoding: str | None
     delimiter: str | None
     encoding_errors: str
@@ -262,7 +274,7 @@ def options_about(*about: str) -> list[str]:
     """The options that are about these things.
 
     >>> options_about(FILE)
-    ['sheet', 'encoding', 'delimiter', 'encoding_errors']
+    ['sheet', 'header_row', 'encoding', 'delimiter', 'encoding_errors']
     """
     return [name for name, _, one in declared(Reading) if one.about in about]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from numbers import Integral
 from typing import Any, TypeAlias, TypeVar
 
@@ -19,11 +19,16 @@ from likely.models.contracts import Learner, has_trait
 from likely.models.registry import LEARNERS, learner_written
 from likely.table.formats.files import list_files
 from likely.table.formats.memory import TableSource, open_memory
-from likely.table.open import open_source, open_watched_file
+from likely.table.open import Opening, open_source, open_watched_file
 from likely.table.source import Source
 from likely.table.wrappers import Repaired, concatenate, split_agreeing
 
 T = TypeVar("T")
+
+
+def opening_of(reading: Reading) -> Opening:
+    """What the reading says of how a file becomes cells."""
+    return Opening(reading.encoding, reading.delimiter, reading.sheet, reading.header_row)
 
 
 def open_table(data: object, reading: Reading) -> Source:
@@ -33,7 +38,7 @@ def open_table(data: object, reading: Reading) -> Source:
     if reading.skip_bad and isinstance(data, (str, os.PathLike)) and os.fspath(data) != "-":
         source = _sound_files(str(os.fspath(data)), reading)
     else:
-        source = open_source(data, encoding=reading.encoding, delimiter=reading.delimiter, sheet=reading.sheet)
+        source = open_source(data, **asdict(opening_of(reading)))
     return Repaired(source) if reading.encoding_errors == "replace" else source
 
 
@@ -43,7 +48,7 @@ def _sound_files(path: str, reading: Reading) -> Source:
     sources, bad = [], []
     for place, name in found:
         try:
-            source = open_watched_file(place, name, reading.encoding, reading.delimiter, reading.sheet)
+            source = open_watched_file(place, name, opening_of(reading))
             for _ in source.batches():
                 pass
         except EncodingError:

@@ -19,7 +19,7 @@ from unicodedata import unidata_version
 from likely.errors import EncodingError, FileFormatError, InputError, LikelyError, SettingError, shown
 from likely.intake.observe import Observation, ObservationPlan
 from likely.intake.options import COLUMNS, FILE, options_about
-from likely.intake.reading import Progress, Reading, tell_left_out
+from likely.intake.reading import Progress, Reading, opening_of, tell_left_out
 from likely.intake.schema import draft_first_rows, draft_schema, missing_tokens, plan_observation
 from likely.intake.summarize import LocalEngine, More, Sweeper, Wanted, row_sweeper, summarize_table
 from likely.machinery.threads import default_threads, in_order
@@ -365,7 +365,7 @@ class FileEngine:
 
         def opened() -> Source:
             self.swept.add(path)
-            source = open_file(path, name, self.reading.encoding, self.reading.delimiter, sheet=self.reading.sheet)
+            source = open_file(path, name, opening_of(self.reading))
             return Repaired(source) if self.reading.encoding_errors == "replace" else source
 
         def restore(tree: State) -> DeferredSource:

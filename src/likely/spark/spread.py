@@ -198,7 +198,8 @@ class Files(Spread):
     @classmethod
     def at(cls, path: str, reading: Reading, spark: Any = None, size: int = BYTES, master: str | None = None) -> Files:
         """Those that a path stands for."""
-        how = TextOptions(reading.encoding, reading.delimiter, reading.encoding_errors == "replace")
+        invalid = reading.encoding_errors == "replace"
+        how = TextOptions(reading.encoding, reading.delimiter, header_row=reading.header_row, replace_invalid=invalid)
         path = path if reading.sheet is None else os.path.join(path, reading.sheet)
         found = cut_files(os.path.abspath(os.path.expanduser(path)), how, size)
         # What is wrong with the files is said before a session is started, which takes seconds.

@@ -18,7 +18,7 @@ from likely.table.formats.columnar import ParquetSource
 from likely.table.formats.delimited import DelimitedSource
 from likely.table.formats.files import Stamp, file_errors, list_files, split_inside
 from likely.table.formats.text_file import TextFile
-from likely.table.open import find_record_end, open_file
+from likely.table.open import Opening, find_record_end, open_file
 from likely.table.source import Source
 from likely.table.wrappers import DeferredSource, RecastSource, Repaired, Watched, concatenate
 
@@ -28,11 +28,9 @@ _SCAN = 4 << 20
 
 
 @dataclass(frozen=True)
-class TextOptions:
+class TextOptions(Opening):
     """How text files are read."""
 
-    encoding: str | None = None
-    delimiter: str | None = None
     replace_invalid: bool = False
 
 
@@ -75,7 +73,7 @@ def cut_listed(files: Iterable[tuple[str, str]], title: str, options: TextOption
         if not os.path.isfile(split_inside(place)[0]):
             raise InputError(f"{name} is not a file, so executors cannot read it. Name files, or give a DataFrame.")
         stamp = Stamp.read(place, name)
-        source = open_file(place, name, options.encoding, options.delimiter)
+        source = open_file(place, name, options)
         if source.is_snapshot:
             raise InputError(f"{name} is a database. Read it with Spark, and give the DataFrame.")
         sources.append(source)
@@ -105,7 +103,7 @@ def _groups(source: ParquetSource, size: int) -> Iterator[tuple[int, tuple[int, 
 
 def cut_text(fragment: Fragment, options: TextOptions, size: int = BYTES) -> list[Fragment]:
     """A large text cut where rows end, quotes observed: reads the whole text once, which is quicker than parsing it."""
-    source = open_file(fragment.path, fragment.name, options.encoding, options.delimiter)
+    source = open_file(fragment.path, fragment.name, options)
     assert isinstance(source, DelimitedSource)
     state, delimiter = np.array([0, 1, 0], np.int64), ord(source.layout.delimiter)
     out: list[Fragment] = []
@@ -139,7 +137,7 @@ def open_fragment(fragment: Fragment, options: TextOptions, schema: bytes) -> So
             f"{fragment.name} does not exist on an executor. Files must be where every machine can read them; "
             "or read them with Spark and give the DataFrame."
         )
-    source = open_file(fragment.path, fragment.name, options.encoding, options.delimiter)
+    source = open_file(fragment.path, fragment.name, options)
     if fragment.groups is not None and isinstance(source, ParquetSource):
         source = source.only(fragment.groups)
     if fragment.end is not None and isinstance(source, DelimitedSource):

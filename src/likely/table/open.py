@@ -6,6 +6,7 @@ import os
 import sys
 import weakref
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -40,8 +41,23 @@ _spooled: dict[int, tuple[Any, TemporaryFile]] = {}
 """By the id of a stream, what it held; the stream too where its end cannot be noticed, so that its id stays its own."""
 
 
+@dataclass(frozen=True)
+class Opening:
+    """What is said of how a file becomes cells."""
+
+    encoding: str | None = None
+    delimiter: str | None = None
+    sheet: str | None = None
+    header_row: int | None = None
+
+
 def open_source(
-    data: object, *, encoding: str | None = None, delimiter: str | None = None, sheet: str | None = None
+    data: object,
+    *,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    sheet: str | None = None,
+    header_row: int | None = None,
 ) -> Source:
     """Open a table: a path, a folder, a glob, several of them, an address, '-' for standard input, or memory.
 
@@ -52,13 +68,14 @@ def open_source(
     """
     if isinstance(data, Source):
         return data
+    how = Opening(encoding, delimiter, sheet, header_row)
     if isinstance(data, (str, os.PathLike)):
-        return _open_path(_path_text(data), encoding, delimiter, sheet)
+        return _open_path(_path_text(data), how)
     if isinstance(data, (list, tuple)) and data and all(isinstance(d, (str, os.PathLike)) for d in data):
-        sources = [_open_path(_path_text(d), encoding, delimiter, sheet) for d in data]
+        sources = [_open_path(_path_text(d), how) for d in data]
         return concatenate(sources, "the files")
     if callable(getattr(data, "read", None)) and not hasattr(data, "__arrow_c_stream__"):
-        return _open_stream(data, "the stream", encoding, delimiter, sheet)
+        return _open_stream(data, "the stream", how)
     from likely.table.elsewhere import open_lazy
     from likely.table.formats.memory import open_memory
 
@@ -72,25 +89,25 @@ def _path_text(data: str | os.PathLike[str]) -> str:
     return path
 
 
-def _open_path(path: str, encoding: str | None, delimiter: str | None, sheet: str | None) -> Source:
+def _open_path(path: str, how: Opening) -> Source:
     """Open a file, a folder, a glob, an address, or '-' for standard input."""
     if path == "-":
         if sys.stdin.isatty():
             raise InputError("Standard input is a terminal. Pipe a table into it, or name a file.")
-        return _open_stream(sys.stdin, "standard input", encoding, delimiter, sheet)
+        return _open_stream(sys.stdin, "standard input", how)
     if "://" in path and not os.path.exists(path):
-        return _open_address(path, encoding, delimiter, sheet)
+        return _open_address(path, how)
     if os.path.isdir(os.path.expanduser(path)):
         from likely.table.elsewhere import open_lake
 
         found = open_lake(os.path.expanduser(path))
         if found is not None:
             return found
-    sources = [open_watched_file(p, name, encoding, delimiter, sheet) for p, name in list_files(path)]
+    sources = [open_watched_file(p, name, how) for p, name in list_files(path)]
     return concatenate(sources, os.path.expanduser(path))
 
 
-def _open_address(path: str, encoding: str | None, delimiter: str | None, sheet: str | None) -> Source:
+def _open_address(path: str, how: Opening) -> Source:
     """Open files that must be fetched, or a database."""
     from likely.table.databases import database
     from likely.table.elsewhere import fetch_files, is_file_address, local_path
@@ -101,78 +118,61 @@ def _open_address(path: str, encoding: str | None, delimiter: str | None, sheet:
         refuse_connection_string(path)
         raise InputError("This looks like an address, but has no scheme such as https:// before it. Correct it.")
     if address.scheme == "file":
-        return _open_path(local_path(address), encoding, delimiter, sheet)
+        return _open_path(local_path(address), how)
     if not is_file_address(address):
         return database(path)
     fetched = fetch_files(address)
     for held, name in fetched:
         if is_database(read_start(held.path, name)):  # whose views may read any file of this machine
             raise InputError(f"{name} is a database. Download it if you trust it, then name the file.")
-    sources = [open_file(held.path, name, encoding, delimiter, held, sheet) for held, name in fetched]
+    sources = [open_file(held.path, name, how, held) for held, name in fetched]
     return concatenate(sources, address.shown)
 
 
-def open_watched_file(
-    path: str, name: str, encoding: str | None, delimiter: str | None, sheet: str | None = None
-) -> Source:
+def open_watched_file(path: str, name: str, how: Opening) -> Source:
     """One file as a table; whoever reads it to its end is told if it changed meanwhile."""
     if not os.path.isfile(split_inside(path)[0]):
-        return open_file(path, name, encoding, delimiter, sheet=sheet)  # a pipe is copied, and the copy stays
+        return open_file(path, name, how)  # a pipe is copied, and the copy stays
     stamp = Stamp.read(path, name)
-    source = open_file(path, name, encoding, delimiter, sheet=sheet)
+    source = open_file(path, name, how)
     return source if source.is_snapshot else Watched(source, path, stamp)
 
 
-def open_file(
-    path: str,
-    name: str,
-    encoding: str | None,
-    delimiter: str | None,
-    holder: TemporaryFile | None = None,
-    sheet: str | None = None,
-) -> Source:
+def open_file(path: str, name: str, how: Opening, holder: TemporaryFile | None = None) -> Source:
     """One file as a table; `name` is what to call it in a sentence, `holder` the temporary file that it is, if so."""
     file, inside = split_inside(path)
     if os.path.exists(file) and not os.path.isfile(file):
         # A named pipe or a device can be read only once, like standard input.
         with file_errors(name), open(file, "rb") as stream:
-            return _open_stream(stream, name, encoding, delimiter, sheet)
+            return _open_stream(stream, name, how)
     title = name if inside is None else name.removesuffix(inside).rstrip("/")
-    source = _open_container(file, title, inside, encoding, delimiter, holder, sheet)
+    source = _open_container(file, title, inside, how, holder)
     values = partition_values(title)
     return Partitioned(source, values) if values else source
 
 
-def _open_container(
-    path: str,
-    name: str,
-    inside: str | None,
-    encoding: str | None,
-    delimiter: str | None,
-    holder: TemporaryFile | None,
-    sheet: str | None,
-) -> Source:
+def _open_container(path: str, name: str, inside: str | None, how: Opening, holder: TemporaryFile | None) -> Source:
     """A table within another file: of a zip archive, of a workbook, packed by xz; any other file is its own table."""
     from likely.table.formats.containers import is_archive, is_workbook, unpack
 
     start, unpacked = read_start(path, name), False
     if _is_named_workbook(name) or is_workbook(path, start):
-        return _open_sheet(path, name, inside, sheet)
+        return _open_sheet(path, name, inside, how)
     if is_archive(start):
         holder, name = unpack(path, name, inside)
         path, inside, unpacked = holder.path, None, True
         start = read_start(path, name)
         if _is_named_workbook(name) or is_workbook(path, start):
-            return _open_sheet(path, name, None, sheet)
+            return _open_sheet(path, name, None, how)
         if is_archive(start):
             raise InputError(f"{name} is packed twice. Unpack it once, then name the file.")
     if inside is not None:
         raise InputError(f"{name} is neither an archive nor a workbook, so it has no {shown(inside)} within it.")
-    if sheet is not None:
-        raise InputError(f"{name} is not a workbook, so it has no sheet {shown(sheet)}. Leave the sheet out.")
+    if how.sheet is not None:
+        raise InputError(f"{name} is not a workbook, so it has no sheet {shown(how.sheet)}. Leave the sheet out.")
     if holder is not None and unpacked and is_database(start):
         raise InputError(f"{name} is a database within an archive. Unpack it, then name the file.")
-    return open_format(path, name, encoding, delimiter, holder, unpacked)
+    return open_format(path, name, how, holder, unpacked)
 
 
 def name_sheet(data: str, sheet: str) -> str | Source:
@@ -185,24 +185,20 @@ def _is_named_workbook(name: str) -> bool:
     return os.path.splitext(name.lower())[1] in WORKBOOKS
 
 
-def _open_sheet(path: str, name: str, inside: str | None, sheet: str | None) -> Source:
+def _open_sheet(path: str, name: str, inside: str | None, how: Opening) -> Source:
     from likely.table.formats.containers import open_sheet
 
+    sheet = how.sheet
     if inside is not None and sheet is not None and inside != sheet:
         raise InputError(f"The path names the sheet {shown(inside)} of {name}, and sheet is {shown(sheet)}. Name one.")
-    return open_sheet(path, name, inside if sheet is None else sheet)
+    return open_sheet(path, name, inside if sheet is None else sheet, how.header_row)
 
 
-def open_format(
-    path: str,
-    name: str,
-    encoding: str | None,
-    delimiter: str | None,
-    holder: TemporaryFile | None,
-    unpacked: bool = False,
-) -> Source:
+def open_format(path: str, name: str, how: Opening, holder: TemporaryFile | None, unpacked: bool = False) -> Source:
     """One file that is its own table: neither archives nor workbooks are looked into."""
     place, format, suffix = detect_format(path, name, holder, unpacked)
+    if how.header_row is not None and format in ("database", "json", "parquet", "ipc", "arff"):
+        raise InputError(f"{name} names its columns itself, so it has no header row. Leave --header-row out.")
     if format == "database":
         from likely.table.databases import database
 
@@ -212,7 +208,7 @@ def open_format(
     if format == "json":
         from likely.table.formats.json_lines import open_json
 
-        return open_json(place, encoding)
+        return open_json(place, how.encoding)
     if format in ("parquet", "ipc"):
         from likely.table.formats import columnar
 
@@ -220,15 +216,13 @@ def open_format(
     if format == "arff":
         from likely.table.formats.arff import open_arff
 
-        return open_arff(place, encoding)
+        return open_arff(place, how.encoding)
     from likely.table.formats.delimited import open_delimited
 
-    return open_delimited(place, encoding, delimiter, _DELIMITERS.get(suffix))
+    return open_delimited(place, how.encoding, how.delimiter, _DELIMITERS.get(suffix), how.header_row)
 
 
-def _open_stream(
-    stream: Any, name: str, encoding: str | None, delimiter: str | None, sheet: str | None = None
-) -> Source:
+def _open_stream(stream: Any, name: str, how: Opening) -> Source:
     """Spool a stream that can be read only once; the same stream asked for again gives the same spool."""
     if id(stream) not in _spooled:
         spool = _spool(stream, name)
@@ -238,7 +232,7 @@ def _open_stream(
         except TypeError:
             _spooled[id(stream)] = (stream, spool)
     spool = _spooled[id(stream)][1]
-    return open_file(spool.path, name, encoding, delimiter, spool, sheet)
+    return open_file(spool.path, name, how, spool)
 
 
 def _spool(stream: Any, name: str) -> TemporaryFile:
@@ -279,12 +273,14 @@ class StreamBlocks:
     """The blocks of a stream, each a source of `every` rows (the last may have fewer)."""
 
     def __init__(
-        self, stream: Any, name: str, every: int, encoding: str | None = None, delimiter: str | None = None
-    ) -> None:
+        self, stream: Any, name: str, every: int, encoding: str | None = None, delimiter: str | None = None,
+        header_row: int | None = None,
+    ) -> None:  # fmt: skip
         raw = getattr(stream, "buffer", stream)
         # read1 gives what is there; read would wait until all that was asked for has come.
         self._read: Callable[[int], bytes] = getattr(raw, "read1", raw.read)
         self._name, self._every, self._encoding, self._delimiter = name, every, encoding, delimiter
+        self._header_row = header_row
         self._rest = b""
         self._ended = False
 
@@ -305,17 +301,18 @@ class StreamBlocks:
     def _sources(self, spare: TemporaryFile, lines: bool) -> Iterator[Source]:
         header, done = b"", 0
         while not done or not self._ended or self._rest.strip():
-            # The first block is cut before its header is known, so the header is one record more of it.
-            block = self._block(self._every + (0 if done or lines else 1), lines)
+            # The first block is cut before its header is known, so that is one record more of it, and what is above.
+            block = self._block(self._every + (0 if done or lines else self._header_row or 1), lines)
             if done and not block.strip():
                 break
             with file_errors(self._name), open(spare.path, "wb") as file:
                 file.write(header + block)
             name = self._name if not done else f"{self._name} after row {done:,}"
-            source = open_file(spare.path, name, self._encoding, self._delimiter, spare)
+            how = Opening(self._encoding, self._delimiter, header_row=self._header_row)
+            source = open_file(spare.path, name, how, spare)
             if not done and not lines:
                 text, _ = open_text(Place(spare.path, name), self._encoding)
-                layout = detect_layout(text, self._delimiter)
+                layout = detect_layout(text, self._delimiter, header_row=self._header_row)
                 header = b"".join(block.splitlines(keepends=True)[: layout.lines])
                 self._delimiter, self._encoding = layout.delimiter, self._encoding or text.encoding
             yield source

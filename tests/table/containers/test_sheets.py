@@ -240,3 +240,24 @@ def test_repeated_rows_of_ods_are_counted_and_empty_ones_at_the_end_are_not(tmp_
         open_source(book("long.ods", row.format(" table:number-rows-repeated='2000000'", "")))
     with pytest.raises(InputError, match="columns"):
         open_source(book("wide.ods", row.format("", " table:number-columns-repeated='90000'")))
+
+
+def fill_titled(book: Any) -> None:
+    book.add_worksheet("cover").write_row(0, 0, ["only", "a header"])
+    sheet = book.add_worksheet("rows")
+    sheet.merge_range("A2:B2", "Penguin survey 2009")
+    sheet.write_column(3, 0, ["sky", "sun", "rain"])
+    sheet.write_column(3, 1, ["play", "y", "n"])
+
+
+def test_the_row_of_the_header_may_be_named_and_a_sheet_without_rows_is_passed_over(tmp_path: Path) -> None:
+    path = made(tmp_path / "t.xlsx", fill_titled)
+    with pytest.raises(InputError, match=r"merged cells.*header_row=2\."):
+        open_source(path)
+    assert rows(path, header_row=4) == rows(path, header_row=3) == [{"sky": "sun", "play": "y"},
+                                                                    {"sky": "rain", "play": "n"}]  # fmt: skip
+    assert open_source(path, header_row=4).notes[0].startswith("Read from the sheet 'rows'.")
+    with pytest.raises(InputError, match=r"no rows below its header. Name another: sheet='NAME', header_row=2\."):
+        open_source(path, sheet="cover")
+    with pytest.raises(InputError, match="no rows below its header"):
+        open_source(path, header_row=40)

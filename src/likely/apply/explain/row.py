@@ -55,6 +55,7 @@ def read_row(
     *,
     encoding: str | None = None,
     delimiter: str | None = None,
+    header_row: int | None = None,
     encoding_errors: str = "strict",
 ) -> QueryRow:
     """One row: a dict of values, or row `number` of a table (the first is 1). What is not given is missing.
@@ -67,7 +68,7 @@ def read_row(
         if number is not None:
             raise InputError(f"One row was given by its values, so there is no row {number} to look for.")
         return _row_by_hand(model, data, table)  # type: ignore[arg-type]
-    reading = Reading(encoding=encoding, delimiter=delimiter, encoding_errors=encoding_errors)
+    reading = Reading(encoding=encoding, delimiter=delimiter, header_row=header_row, encoding_errors=encoding_errors)
     return with_encoding(data, reading, lambda source: _row_of_table(model, source, number))
 
 

@@ -18,6 +18,7 @@ from xml.parsers import expat
 import pyarrow as pa
 
 from likely.errors import InputError, shown
+from likely.table.formats.delimited import nameless_note
 from likely.table.formats.files import FORMATS, PACKED, WORKBOOKS, TemporaryFile, file_errors
 from likely.table.formats.memory import TableSource
 
@@ -362,8 +363,8 @@ def _worksheets(book: CalamineWorkbook) -> list[str]:
     return [m.name for m in book.sheets_metadata if str(m.typ).endswith("WorkSheet")]
 
 
-def open_sheet(path: str, name: str, sheet: str | None) -> TableSource:
-    """One sheet of a workbook: the one that is named, else the first that holds rows."""
+def open_sheet(path: str, name: str, sheet: str | None, header_row: int | None = None) -> TableSource:
+    """One sheet of a workbook: the one that is named, else the first that holds rows; from row `header_row` on."""
     calamine = _import(name)
     with _sound_book(name), open(path, "rb") as file:
         if not file.read(4).startswith(_MAGIC):
@@ -372,21 +373,22 @@ def open_sheet(path: str, name: str, sheet: str | None) -> TableSource:
         file.seek(0)
         book: CalamineWorkbook = calamine.CalamineWorkbook.from_filelike(file)
         found, note = _choose_sheet(book, name, sheet)
-        rows = [row for row in found.to_python() if any(cell != "" for cell in row)]
+        top = found.start[0] if header_row is None and found.start is not None else (header_row or 1) - 1
+        below = found.to_python()[top - (found.start or (top,))[0] :]
+        rows = [row for row in below if any(cell != "" for cell in row)]
         merged = found.merged_cell_ranges or ()
-        top = None if found.start is None else found.start[0]
     title = f"{name}, sheet {shown(found.name, 60)}"
     if len(rows) < 2:
-        raise InputError(f"{title} has no rows below its header. Name another with sheet=… (--sheet NAME).")
+        raise InputError(f"{title} has no rows below its header. Name another: --sheet NAME, --header-row 2.")
     if any(start[0] == top and end[1] > start[1] for start, end in merged):
         raise InputError(
             f"{title} begins with merged cells, so columns have no names of their own. "
-            "Give every column one name in one row, and put titles elsewhere."
+            "Say which row has one name for every column, e.g. --header-row 2."
         )
     header, width = _header(rows[0]), len(rows[0])
     arrays = [_column([row[k] for row in rows[1:]]) for k in range(width)]
     source = TableSource(pa.table(arrays, names=header), name if note is None else title)
-    source.opening_notes = (note,) if note else ()
+    source.opening_notes = (*((note,) if note else ()), *nameless_note(title, rows[0]))
     return source
 
 
@@ -427,7 +429,8 @@ def _choose_sheet(book: CalamineWorkbook, name: str, sheet: str | None) -> tuple
         if sheet not in names:
             _refuse_sheet(names, name, sheet)
         return book.get_sheet_by_name(sheet), None
-    filled = [(n, found) for n in names if (found := book.get_sheet_by_name(n)).height > 0]
+    sheets = [(n, book.get_sheet_by_name(n)) for n in names]
+    filled = [one for one in sheets if one[1].height > 1] or [one for one in sheets if one[1].height > 0]
     if not filled:
         raise InputError(f"{name} has no sheet with rows in it. It needs a header line and rows.")
     chosen, found = filled[0]

@@ -10,6 +10,7 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
@@ -51,6 +52,8 @@ class Layout:
     lines: int
     """The lines up to the first row after the header."""
     notes: tuple[str, ...] = ()
+    header_row: int | None = None
+    """The line of the header, where it was given."""
 
 
 @contextmanager
@@ -63,8 +66,10 @@ def long_cells() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-def detect_layout(text: TextFile, delimiter: str | None, hint: str | None = None) -> Layout:
-    """Find the delimiter (unless given) and the header's names."""
+def detect_layout(
+    text: TextFile, delimiter: str | None, hint: str | None = None, header_row: int | None = None
+) -> Layout:
+    """Find the delimiter (unless given) and the header's names: from line `header_row` on, where it is given."""
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n' or not delimiter.isascii()):
         raise SettingError(f"The delimiter must be one plain character such as ; or a tab, not {shown(delimiter)}.")
     name, size = text.place.name, SAMPLE
@@ -74,7 +79,7 @@ def detect_layout(text: TextFile, delimiter: str | None, hint: str | None = None
             if not whole:
                 raise InputError(f"The first {size >> 20} MB of {name} are blank. It needs a header line and rows.")
             raise InputError(f"{name} is empty. It needs a header line and rows.")
-        layout = _layout(name, sample, whole, delimiter, hint)
+        layout = _layout(name, sample, whole, delimiter, hint, header_row)
         if layout:
             return layout
         if size >= HEADER_LIMIT:
@@ -85,31 +90,47 @@ def detect_layout(text: TextFile, delimiter: str | None, hint: str | None = None
         size *= 4
 
 
-def _layout(name: str, sample: str, whole: bool, delimiter: str | None, hint: str | None) -> Layout | None:
+def _layout(
+    name: str, sample: str, whole: bool, delimiter: str | None, hint: str | None, header_row: int | None
+) -> Layout | None:
     offset = 0
     line = re.match(r"\s*sep=([^\r\n])[ \t]*(\r\n|\r|\n)", sample)
     if line:  # Excel's own way to tell the delimiter
         offset, delimiter = line.end(), delimiter or line[1]
+    if header_row is not None and header_row > 1:
+        above = list(islice(_LINE.finditer(sample), header_row - 1))
+        offset = max(offset, above[-1].end())
+        if not sample[offset:].strip():
+            if not whole:
+                return None
+            raise InputError(f"{name} has no row {header_row:,} with names of columns. Name one above it.")
     body = sample[offset:]
-    notes = []
+    notes, titled = [], ""
     with long_cells():
         if delimiter is None:
             delimiter = _delimiter(body, whole, hint)
             if delimiter not in (",", "") and hint != delimiter:
                 notes.append(f"The delimiter is {_named(delimiter)}.")
+            titled = delimiter  # by more cells than the header has, where that has one alone
         reader = _Records(body, delimiter or ",")
         header: list[str] = []
         for header in reader:
             if len(header) > 1 or (header and header[0].strip()):
                 break
+    if titled and len(header) == 1:
+        raise InputError(
+            f"The first row of {name} has one cell where others have more. If it is a title, say which row is the "
+            "header: --header-row 2. Else name the delimiter: --delimiter."
+        )
     if reader.used == len(body) and not whole:
         return None  # the header may go on after the sample
     before = sample[: offset + reader.used]
     names = _names(name, header)
     if all(_is_number(n) for n in header):
         notes.append(f"The first line of {name} is all numbers and was read as the header. If it is a row, add one.")
+    notes += nameless_note(name, header)
     lines = len(io.StringIO(before, newline="").readlines())
-    return Layout(delimiter or ",", names, len(before.encode()), lines, tuple(notes))
+    return Layout(delimiter or ",", names, len(before.encode()), lines, tuple(notes), header_row)
 
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
@@ -175,6 +196,13 @@ def _names(name: str, header: list[str]) -> tuple[str, ...]:
     names = tuple(cell.strip() or f"column {i}" for i, cell in enumerate(header, 1))
     check_names(name, names)
     return names
+
+
+def nameless_note(name: str, header: Sequence[object]) -> list[str]:
+    """What is to be said of a header in which most columns have no name, as of a title above the table."""
+    if 2 * sum(not str(cell).strip() for cell in header) <= len(header):
+        return []
+    return [f"Most columns of {name} have no name. If another row is the header, say which, e.g. --header-row 2."]
 
 
 def _is_number(cell: str) -> bool:
@@ -256,10 +284,12 @@ ROW_LIMIT = 64 << 20
 """A longer row is refused: it is an unclosed quote, and looking further would take gigabytes of memory."""
 
 
-def open_delimited(place: Place, encoding: str | None, delimiter: str | None, hint: str | None) -> Source:
+def open_delimited(
+    place: Place, encoding: str | None, delimiter: str | None, hint: str | None, header_row: int | None = None
+) -> Source:
     """Open a delimited text file; `hint` is the delimiter its name speaks for."""
     text, note = open_text(place, encoding)
-    return DelimitedSource(text, detect_layout(text, delimiter, hint), (note,) if note else ())
+    return DelimitedSource(text, detect_layout(text, delimiter, hint, header_row), (note,) if note else ())
 
 
 class DelimitedSource(Source):
@@ -289,7 +319,8 @@ class DelimitedSource(Source):
 
     def reopen(self, encoding: str) -> Source:
         text, _ = open_text(self.text.place, encoding)
-        return DelimitedSource(text, detect_layout(text, self.layout.delimiter), self.layout.notes)
+        layout = detect_layout(text, self.layout.delimiter, header_row=self.layout.header_row)
+        return DelimitedSource(text, layout, self.layout.notes)
 
     def as_written(self) -> Source:
         out = DelimitedSource(self.text, self.layout, self.opening_notes)
@@ -440,7 +471,7 @@ class DelimitedSource(Source):
         elif cells > expected and record[expected:] == [""] * (cells - expected):
             remedy = "Take the delimiters off the end of the line, or name these columns in the header."
         elif line == self.layout.lines:
-            remedy = "Correct the header, or remove the lines above it; or name the right delimiter (--delimiter)."
+            remedy = "Say which row is the header (--header-row 2), mend it, or name the right delimiter (--delimiter)."
         else:
             remedy = "Correct the line; a cell that contains the delimiter needs double quotes around it."
         return f"{where} has {count} where the header has {expected:,}. {remedy}"

@@ -32,7 +32,7 @@ from likely.table.arrow import (
 )
 from likely.table.formats.columnar import measure_ipc, read_ipc
 from likely.table.formats.files import MAGIC, TemporaryFile, detect_format, file_errors
-from likely.table.open import open_format
+from likely.table.open import Opening, open_format
 from likely.table.output.files import PartFile, check_output, kind_of_table
 from likely.table.source import Source
 
@@ -395,7 +395,7 @@ def read_payload(data: bytes, format: Format, unpacked: int) -> Iterator[Source]
         file.write(_unpack(data, name, unpacked))
     if detect_format(body.path, name)[1] != _HOLDS[format]:
         raise InputError(f"{name} does not hold what it was sent as. Send CSV, JSON lines or an Arrow stream.")
-    yield open_format(body.path, name, None, None, body)
+    yield open_format(body.path, name, Opening(), body)
 
 
 def _unpack(data: bytes, name: str, most: int) -> bytes:

@@ -169,6 +169,7 @@ def _declared_fields() -> dict[str, Any]:
     for _, default, about in declared(Reading):
         if "app" in about.faces and (about.choices or about.is_number):
             kind: Any = Literal[about.choices] if about.choices else int if about.whole else float
+            kind = kind if default is not None else kind | None
             out[about.faces["app"]] = (kind, Field(default, description=about.meaning))
     return out
 

@@ -3,7 +3,7 @@
 import { make, byId } from "./elements.js";
 import { ask } from "./api.js";
 import { count, problem, rowsFrom, workBox } from "./parts.js";
-import { columnsView, forget, undoReading } from "./columns.js";
+import { columnsView, forget, headerField, undoReading } from "./columns.js";
 import { compareView, costsView, downloadView } from "./results.js";
 
 const POLL = 300; // milliseconds
@@ -150,7 +150,7 @@ function frameOf(table) {
 
 function viewOf(table, view) {
   const actions = actionsOf(table);
-  if (!table.columns) return [];
+  if (!table.columns) return isOpen(table.job) ? [] : headerField(table, actions);
   if (view === "page") {
     return [frameOf(table)];
   }

@@ -12,7 +12,7 @@ const choices = new Map();
 
 export function choiceOf(table) {
   if (!choices.has(table.id)) {
-    choices.set(table.id, { types: { ...table.types }, missing: table.missing, sheet: table.sheet, target: "", bins: 4, learner: "", settings: "" });
+    choices.set(table.id, { types: { ...table.types }, missing: table.missing, sheet: table.sheet, header_row: table.header_row, target: "", bins: 4, learner: "", settings: "" });
   }
   return choices.get(table.id);
 }
@@ -24,7 +24,7 @@ export function undoReading(table) {
   Object.assign(choiceOf(table), howRead({ ...table, types: { ...table.types } }));
 }
 
-const howRead = ({ types, missing, sheet }) => ({ types, missing, sheet });
+const howRead = ({ types, missing, sheet, header_row }) => ({ types, missing, sheet, header_row });
 
 // What is sent: how to read, what to predict.
 export function toPredict(table) {
@@ -58,6 +58,19 @@ export function columnsView(table, { missing, learners }, actions) {
   return part;
 }
 
+// Files that name their columns themselves have no header row.
+const hasHeader = ({ name }) => !/\.(parquet|feather|arrow|ipc|jsonl?|ndjson|arff|db|sqlite3?|duckdb)(\.|$)/i.test(name);
+
+// Which row has the names of the columns; also where a table could not be read because of what stands above it.
+export function headerField(table, actions) {
+  const choice = choiceOf(table);
+  const row = make("input", { id: "header-row", type: "number", min: "1", placeholder: "1", value: choice.header_row || "", onchange: () => {
+    Object.assign(choice, { header_row: Math.round(Number(row.value)) || null, types: {}, target: "" });
+    actions.read(howRead(choice));
+  } });
+  return hasHeader(table) ? [make("div", { class: "field" }, make("label", { for: "header-row" }, "Names of columns in row"), row)] : [];
+}
+
 function asking(table, learners, choice, actions, draw) {
   const target = make("select", { id: "target", onchange: () => {
     choice.target = target.value;
@@ -84,6 +97,7 @@ function asking(table, learners, choice, actions, draw) {
     actions.learn({ ...toPredict(table), learner: learnerOf(choice) });
   } },
   ...(sheet.options.length > 2 ? [make("div", { class: "field" }, make("label", { for: "sheet" }, "Sheet"), sheet)] : []),
+  ...headerField(table, actions),
   make("div", { class: "field" }, make("label", { for: "target" }, "Predict"), target),
   ...(needsBins(table) ? [make("div", { class: "field" }, make("label", { for: "bins" }, "a number: cut into how many bins?"), bins)] : []),
   make("div", { class: "field" }, make("label", { for: "learner" }, "Learner"), learner),
@@ -100,7 +114,7 @@ const learnerOf = (choice) => (hasSettings(choice) && choice.settings ? `${choic
 function stale(table, choice) {
   const { learned } = table;
   if (!learned) return [];
-  const same = JSON.stringify([choice.types, choice.missing, choice.target]) === JSON.stringify([learned.types, learned.missing, learned.target]);
+  const same = JSON.stringify([howRead(choice), choice.target]) === JSON.stringify([howRead(learned), learned.target]);
   return same ? [] : [make("p", { class: "callout" }, "Something has changed since this table was learned from. Learn again to have it in the page and the model.")];
 }
 
