@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from likely.machinery.arrays import Bools, Floats
+from likely.machinery.arrays import Bools, Floats, distinct
 from likely.machinery.threads import default_threads
 from likely.models.additive.coding import CodedRows, Coding, with_base
 from likely.models.additive.exchange import ALONE, find_start, first_rows, sum_weights
@@ -242,7 +242,7 @@ def _has_copies(recipe: Recipe, rows: CodedRows, alike: Floats) -> bool:
         return np.asarray(np.bincount(places, rows.weight, size * classes), np.float64).reshape(size, classes)
 
     each = (table(codes, CODES) for codes in rows.codes.T)
-    sizes = [len(np.unique(codes)) for codes in rows.codes.T]
+    sizes = [len(distinct(codes)) for codes in rows.codes.T]
     return are_copies(alike, equal_pairs(each, table(np.zeros(len(rows)), 1)[0]), sizes)
 
 

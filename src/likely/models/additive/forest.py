@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.machinery.arrays import Floats
+from likely.machinery.arrays import Floats, distinct
 from likely.models.additive.anova import TreeSet
 from likely.models.additive.coding import MOST_CODES, CodedRows, Coding, code_rows, coding_of
 from likely.models.additive.model import read_trees, trees_state
@@ -132,7 +132,7 @@ def _model(learner: Forest, coding: Coding, trees: TreeSet | None, notes: Sequen
     """log P(class) + what the trees say; nothing where there are none. It says nothing of how rows come about."""
     prior = prior_quotients(coding.summary, "observed", 0.0)
     log_prior = log_of(prior)
-    used = [] if trees is None else np.unique(trees.axis[trees.axis >= 0]).tolist()
+    used = [] if trees is None else distinct(trees.axis[trees.axis >= 0]).tolist()
     return Model(
         learner=learner,
         summary=coding.summary,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.machinery.arrays import Bools, Floats, Hashes, Ints
+from likely.machinery.arrays import Bools, Floats, Hashes, Ints, distinct, quantile
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.rows.rows import cell_bits, fold_bits
@@ -96,7 +96,7 @@ def is_heavy(weight: Floats, alike: Floats, parts: int, copies: bool) -> Bools:
     total = float(alike.sum())
     if not copies and 2 * len(alike) <= total:
         return weight >= 2
-    usual = float(np.median(alike)) if len(alike) else 0.0
+    usual = quantile(alike, 0.5) if len(alike) else 0.0
     return (weight > HEAVY * total) & (weight >= 2 * parts) & (weight >= USUAL * usual)
 
 
@@ -259,7 +259,7 @@ class GatheredRows:
     def _bounded(self) -> GatheredRows:
         if sum(len(piece.group) for piece in self.pieces) <= 2 * self.most:
             return self
-        different = np.unique(np.concatenate([piece.hashes for piece in self.pieces]))
+        different = distinct(np.concatenate([piece.hashes for piece in self.pieces]))
         if len(different) <= self.most:
             return self
         # All rows of a hash stay or go together.
@@ -270,7 +270,7 @@ class GatheredRows:
     @property
     def short(self) -> bool:
         """Whether more rows are wanted than there are."""
-        return not self.dropped and len(np.unique(np.concatenate([piece.hashes for piece in self.pieces]))) <= self.most
+        return not self.dropped and len(distinct(np.concatenate([piece.hashes for piece in self.pieces]))) <= self.most
 
     def dealt(self, summary: Summary, parts: int, seed: int = 0) -> KeptRows:
         """All of them, in the order of their hashes, each in its part."""
@@ -278,7 +278,7 @@ class GatheredRows:
         weight = np.concatenate([piece.weight for piece in self.pieces])
         hashes = np.concatenate([piece.hashes for piece in self.pieces])
         order, dropped = np.lexsort((weight, group, hashes)), self.dropped
-        different = np.unique(hashes)
+        different = distinct(hashes)
         if len(different) > self.most:
             order, dropped = order[hashes[order] < different[self.most]], True
         group, weight, hashes = group[order], weight[order], hashes[order]

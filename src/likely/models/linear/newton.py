@@ -220,8 +220,8 @@ class FoldSweep:
 
     def sheets(self, batch: Batch, group: Ints, weight: Floats, fold: Ints) -> list[tuple[int, Sheet]]:
         """The rows of each fold; the same in every sweep."""
-        rows = ((k, np.flatnonzero(fold == k)) for k in np.unique(fold).tolist() if k < self.folds)
-        return [(k, self.shared.sheet(batch.take(i), group[i], weight[i])) for k, i in rows]
+        rows = ((k, np.flatnonzero(fold == k)) for k in range(self.folds))
+        return [(k, self.shared.sheet(batch.take(i), group[i], weight[i])) for k, i in rows if len(i)]
 
     def look_at(self, sheets: Sequence[tuple[int, Sheet]]) -> tuple[Floats, ...]:
         """Ends and gradients by fold: of its own rows at first, then of all but those; and Hessians at first."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from likely.machinery.arrays import Floats
+from likely.machinery.arrays import Floats, distinct
 
 FIRST = 40
 """The letter of code 0: from here on, few letters mean something to JSON or HTML."""
@@ -120,7 +120,7 @@ def _multiples(values: list[Any]) -> Any:
 
 def _unit_of(table: Floats) -> float:
     """What all numbers are whole multiples of, but for their last bits; where there is no such unit, 1e-14."""
-    sizes = np.unique(np.abs(table))
+    sizes = distinct(np.abs(table))
     gaps = np.diff(sizes, prepend=0.0)
     gaps = gaps[gaps > 1e-9]
     if len(gaps):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from likely.evaluate.attributes.information import WordStatistics
 from likely.evaluate.crossval.dealing import Dealing
-from likely.evaluate.curve import Curve
 from likely.evaluate.doctor import Checkup
 from likely.evaluate.look import AttributeBits, Look
 from likely.evaluate.scores.intervals import Measure, Paired
@@ -19,6 +19,9 @@ from likely.models.registry import spoken_name
 from likely.present.charts.bars import SHADES, row_shares
 from likely.present.document import Document, Styled, Table, bar_cell, link_cell, numbers_from
 from likely.table.schema import Column
+
+if TYPE_CHECKING:
+    from likely.evaluate.curve import Curve
 
 # The tables of a first look, each built once for the terminal, Markdown and the page. Knows the record, no rows.
 
