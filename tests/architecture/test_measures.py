@@ -11,16 +11,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STATED = {
-    "lines": 82_560,
-    "files": 324,
-    "classes": 663,
+    "lines": 87_300,
+    "files": 338,
+    "classes": 682,
     "class names with several meanings": 10,
     "classes derived from Model": 0,
     "files that name least_count": 3,
     "files that name OneRule": 3,
-    "tests that import inner modules": 101,
-    "words in docs": 81_520,
-    "decision records": 53,
+    "tests that import inner modules": 113,
+    "words in docs": 96_400,
+    "decision records": 55,
 }
 SLACK = 0.99
 """What has shrunk by more than this is stated anew."""
