@@ -231,3 +231,24 @@ def test_json_that_is_no_object_is_not_called_no_json(client: TestClient, body: 
     assert answer.status_code == 422
     assert 'not a JSON object. Send {"rows": [{"column": value}]}' in answer.json()["error"]
     assert "has no body of JSON" in client.post("/predict").json()["error"]
+
+
+def test_rows_say_how_sure_they_are() -> None:
+    model = likely.fit(Path(__file__).parents[2] / "examples" / "penguins.csv", "sex")
+    rows = [{"species": "Gentoo", "body_mass_g": 5000}, {"species": "Adelie"}, {}]
+    client = TestClient(application(model, "page", "1.2.3", Limits(body=100_000)), base_url=HERE)
+    plain = client.post("/predict", json={"rows": rows}).json()["rows"]
+    assert all(row.keys() == {"prediction", "probabilities", "remarks"} for row in plain)
+    for asked in (rows, rows[:1]):  # a single row goes a shorter way
+        found = client.post("/predict", json={"rows": asked, "level": 0.95}).json()["rows"]
+        for row, answer in zip(asked, found, strict=True):
+            alone = model.posterior(row)
+            assert tuple(answer["set"]) == alone.set(0.95)
+            assert {c: tuple(ends) for c, ends in answer["intervals"].items()} == {
+                c: alone.interval(c, 0.95) for c in model.classes
+            }
+    assert client.post("/predict", json={"rows": rows, "level": 95}).status_code == 422
+    untried = likely.fit({"x": ["a", "b"] * 9, "y": ["p", "q"] * 9}, "y")
+    other = TestClient(application(untried, "page", "1.2.3", Limits(body=100_000)), base_url=HERE)
+    refused = other.post("/predict", json={"rows": [{}, {}], "level": 0.9})
+    assert refused.status_code == 400 and "held out" in refused.text

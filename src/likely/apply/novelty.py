@@ -4,8 +4,8 @@ together, a density lower than that of other rows. Knows models and batches; cha
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -25,6 +25,9 @@ UNLIKE = "its values hardly occurred together"
 RARE = 0.001
 """Share of the rows that a row must be less probable than all but, to be called improbable."""
 IMPROBABLE = "it is less probable than nearly any row that the model expects"
+
+
+_USUAL: WeakKeyDictionary[Model, Familiar | None] = WeakKeyDictionary()
 
 
 class NoveltyCheck:
@@ -80,9 +83,14 @@ class NoveltyCheck:
         usual = self._usual
         return np.zeros(batch.rows, np.bool_) if usual is None else usual.strange(batch)
 
-    @cached_property
+    @property
     def _usual(self) -> Familiar | None:
-        """The rows that densities are compared with."""
+        """The rows that densities are compared with; found once for each model."""
+        if self.model not in _USUAL:
+            _USUAL[self.model] = self._find_usual()
+        return _USUAL[self.model]
+
+    def _find_usual(self) -> Familiar | None:
         model, references = self.model, self.model.references
         if model.schema.target is None or any(column.kind == "text" for column in model.schema.attributes):
             return None

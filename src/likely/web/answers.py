@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
+import numpy as np
+
 from likely.apply.answers import AnswerStream, Mismatches
 from likely.apply.decide.decider import DecisionStream, decider
 from likely.apply.explain.explaining import explain
@@ -91,18 +93,25 @@ def _level_cells(model: Model, name: str, values: Sequence[object]) -> Sequence[
     ]
 
 
-def predict_rows(model: Model, rows: Sequence[Row], limits: Limits) -> Answer:
-    """The class of each row, the probability of every class, and what training had nothing like."""
+def predict_rows(model: Model, rows: Sequence[Row], limits: Limits, level: float | None = None) -> Answer:
+    """The class of each row, the probability of every class, and what training had nothing like; with a level, also the
+    classes that are not ruled out, and an interval for each probability."""
     _check_target(model)
     limits.check_cells(len(rows), len(model.classes), "classes")
     cells = complete_rows(model, rows, limits)
     alone = len(cells) == 1 and PLAIN.issuperset(map(type, cells[0].values()))  # a list would make columns of it
     posterior: Posterior = model.posterior(cells[0]) if alone else model.posterior(cells)
     best = posterior.best if isinstance(posterior.best, list) else [posterior.best]
-    out = [
+    out: list[dict[str, Any]] = [
         {"prediction": name, "probabilities": dict(zip(model.classes, chances, strict=True)), "remarks": unusual}
         for name, chances, unusual in zip(best, posterior.matrix.tolist(), remarks(model, cells), strict=True)
     ]
+    if level is not None:
+        low, high = posterior.intervals(level)
+        for row, inside, ends in zip(out, posterior.sets(level), np.stack([low, high], axis=2).tolist(), strict=True):
+            row["set"] = [name for name, one in zip(model.classes, inside, strict=True) if one]
+            known = [None if math.isnan(both[0]) else both for both in ends]
+            row["intervals"] = dict(zip(model.classes, known, strict=True))
     unlike = Mismatches()
     unlike.add(posterior)
     return {"proper": bool(posterior.proper), "rows": out, "remarks": unlike.remarks()}

@@ -63,6 +63,17 @@ class RowsAsked(Asked):
         return {"rows": given} if isinstance(given, list) else given
 
 
+class RowsToPredict(RowsAsked):
+    """Rows to predict, and how sure one wants to be."""
+
+    level: float | None = Field(
+        None,
+        gt=0,
+        lt=1,
+        description="Adds to each row the classes that hold the true one with this probability, and intervals.",
+    )
+
+
 class OneRow(Asked):
     """One row to explain."""
 
@@ -85,6 +96,8 @@ class Prediction(BaseModel):
     prediction: str | None
     probabilities: dict[str, float]
     remarks: str
+    set: list[str] | None = None
+    intervals: dict[str, tuple[float, float] | None] | None = None
 
 
 class Predictions(BaseModel):
@@ -246,8 +259,9 @@ def _quick(model: Model, version: str, limits: Limits) -> Quick:
         if not is_row or headers.get(b"content-type", b"").partition(b";")[0].strip().lower() != b"application/json":
             return None
         try:
-            rows = RowsAsked.model_validate_json(bytes(body)).rows
-            return to_json(answers.predict_rows(model, rows, limits)) if len(rows) == 1 else None
+            asked = RowsToPredict.model_validate_json(bytes(body))
+            found = asked.rows, limits, asked.level
+            return to_json(answers.predict_rows(model, *found)) if len(asked.rows) == 1 else None
         except (ValueError, LikelyError):
             return None
 
@@ -274,10 +288,11 @@ def _add_rows(app: FastAPI, model: Model, limits: Limits) -> None:
         """What the model predicts, from what, how good it was on held-out rows, and what it was made of."""
         return about
 
-    @app.post("/predict", responses=REFUSED)
-    def predict(asked: RowsAsked) -> Predictions:
-        """The class of each row, the probability of every class, and what training had nothing like."""
-        return Predictions(**answers.predict_rows(model, asked.rows, limits))
+    @app.post("/predict", responses=REFUSED, response_model_exclude_unset=True)
+    def predict(asked: RowsToPredict) -> Predictions:
+        """The class of each row, the probability of every class, and what training had nothing like; with a level, the
+        classes that are not ruled out and an interval for each probability, too."""
+        return Predictions(**answers.predict_rows(model, asked.rows, limits, asked.level))
 
     @app.post("/explain", responses=REFUSED)
     def explain(asked: OneRow) -> answers.Answer:
@@ -331,5 +346,5 @@ def _name_the_columns(app: FastAPI, model: Model) -> None:
     forms["Row"] = row
     named = {"$ref": "#/components/schemas/Row"}
     forms["OneRow"]["properties"]["row"] = named
-    for form in ("RowsAsked", "RowsToDecide"):
+    for form in ("RowsToPredict", "RowsToDecide"):
         forms[form]["properties"]["rows"]["items"] = named
