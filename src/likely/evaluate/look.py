@@ -40,6 +40,7 @@ from likely.evaluate.scores.ranking import (
     sharpened,
 )
 from likely.evaluate.scores.scores import LossScores, Scores, is_better, loss_scores
+from likely.evaluate.scores.subgroups import SubgroupScores
 from likely.evaluate.troubles.columns import placeholder_findings
 from likely.evaluate.troubles.findings import TextFinding, date_findings, leak_findings, look_findings, without_sentence
 from likely.evaluate.troubles.rows import Copies, Duplicates, RepeatedRows, repeated_rows
@@ -203,12 +204,6 @@ class Baselines:
     naive_bayes_intervals: Intervals | None = None
     against: tuple[Paired, ...] = ()
     """The learner's log loss and accuracy against those of the baselines, on the same folds."""
-
-
-class SubgroupScores(Presented, tuple[Subgroups, ...]):
-    """Scores of the rows of each level, attribute by attribute."""
-
-    __slots__ = ()
 
 
 @dataclass(frozen=True, repr=False)

@@ -54,7 +54,7 @@ def measure_importance(score: Score, attributes: Iterable[str], batch: Batch, we
 def evidence_range(logs: Floats) -> Floats:
     """How far each row of logs, one for each class, moves the odds of the two classes that it moves most, in nats."""
     with np.errstate(invalid="ignore"):
-        return np.nan_to_num(logs.max(axis=1) - logs.min(axis=1), posinf=IMPOSSIBLE)
+        return np.asarray(np.nan_to_num(logs.max(axis=1) - logs.min(axis=1), posinf=IMPOSSIBLE))
 
 
 def _is_asked(line: Line) -> bool:
