@@ -11,9 +11,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STATED = {
-    "lines": 87_300,
+    "lines": 87_400,
     "files": 338,
-    "classes": 682,
+    "classes": 683,
     "class names with several meanings": 10,
     "classes derived from Model": 0,
     "files that name least_count": 3,

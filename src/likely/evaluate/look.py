@@ -41,6 +41,7 @@ from likely.evaluate.scores.ranking import (
     sharpened,
 )
 from likely.evaluate.scores.scores import LossScores, Scores, is_better, loss_scores
+from likely.evaluate.scores.subgroups import SubgroupScores
 from likely.evaluate.troubles.columns import placeholder_findings
 from likely.evaluate.troubles.findings import TextFinding, date_findings, leak_findings, look_findings, without_sentence
 from likely.evaluate.troubles.rows import Copies, Duplicates, RepeatedRows, repeated_rows
@@ -184,12 +185,6 @@ def with_predicted(
 # What a first look says of scores beyond themselves: the baselines, and how far probabilities can be trusted.
 
 BASELINE, ONE_RULE, NAIVE_BAYES = "baseline", "one rule", "naive Bayes"
-
-
-class SubgroupScores(Presented, tuple[Subgroups, ...]):
-    """Scores of the rows of each level, attribute by attribute."""
-
-    __slots__ = ()
 
 
 @dataclass(frozen=True, repr=False)

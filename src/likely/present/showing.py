@@ -17,7 +17,8 @@ from likely.apply.tables import AttributeTables
 from likely.errors import SettingError
 from likely.evaluate.compare import Comparison
 from likely.evaluate.curve import Curve
-from likely.evaluate.look import SubgroupScores, Trust
+from likely.evaluate.look import Trust
+from likely.evaluate.scores.subgroups import SubgroupScores
 from likely.machinery.words import clean, number, percent, plural
 from likely.models.posterior import Posterior, why_undecided
 from likely.present.charts.bars import interval_chart

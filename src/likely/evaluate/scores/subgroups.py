@@ -9,12 +9,19 @@ import numpy as np
 
 from likely.evaluate.scores.intervals import bound_of, of_rows, wilson
 from likely.evaluate.scores.scores import HeldOutRows
+from likely.machinery.presented import Presented
 from likely.models.judgement import Measure, Subgroup, Subgroups
 from likely.sums.columns.numbers import Numbers, update_numbers
 from likely.sums.contracts import weights
 
 SMALL = 30
 """Rows of equal weight below which a group is called small: its accuracy is known to some 15 points at best."""
+
+
+class SubgroupScores(Presented, tuple[Subgroups, ...]):
+    """Scores of the rows of each level, attribute by attribute."""
+
+    __slots__ = ()
 
 
 def find_subgroups(rows: HeldOutRows, positive: str, by: float) -> tuple[Subgroups, ...]:
