@@ -45,6 +45,7 @@ def results(examples: Path) -> dict[str, Any]:
         "look": (look := likely.look(table, "sex", likely.NaiveBayes(), folds=3)),
         "how far to trust it": look.trust,
         "scores by subgroup": look.subgroups,
+        "judgement": model.judgement,
         "compare": likely.compare(table, "sex", {"naive": likely.NaiveBayes(), LONG: likely.OneRule()}, folds=3),
         "curve": likely.curve(table, "sex", learner=likely.NaiveBayes(), folds=3, steps=3),
         "repeats": likely.repeats(table, "sex"),

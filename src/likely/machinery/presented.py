@@ -19,6 +19,7 @@ PRESENTERS = {
     "Drift": "likely.present.report.drift present_drift",
     "Joint": "likely.classroom.joint_table show_joint",
     "Ledger": "likely.present.report.explanation present_ledger",
+    "Judgement": "likely.present.report.card show_judgement",
     "Look": "likely.present.report.look present_look",
     "Model": "likely.present.report.model present_model",
     "Posterior": f"{SHOWING} show_posterior",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.machinery.arrays import Floats, Ints
+from likely.machinery.presented import Presented
 from likely.models.shapes.guarantee import GAPS, Guarantee
 from likely.sums.contracts import State
 from likely.sums.state import Positive, Share, built, plain, read_finite, read_wholes, require, require_plain
@@ -132,8 +133,8 @@ class Origin:
     command: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Judgement:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Judgement(Presented):
     """How a model answered rows that nothing of it had seen, when it was made; and from what, by what."""
 
     version: str

@@ -344,7 +344,8 @@ def present_bits(record: Look, keys: dict[str, str]) -> Document | None:
     if by_model:
         words = (
             "How far each attribute moves the answers: its evidence for a row, with its share of what several say "
-            f"together, in the mean over rows, in bits; one bit doubles the odds. Beside it, what it reveals {alone}"
+            f"together, in the mean over up to 2,000 rows of the table, in bits; one bit doubles the odds. Beside it, what it "
+            f"reveals {alone}"
         )
     strongest = replace(tables.evidence_table(record), style="wide")
     find = Document(f"Find one of the other {plural(len(others.rows), 'attribute')} by name", (others,), "find")
