@@ -58,7 +58,7 @@ def test_explain_says_it_of_rows_whole_and_partly_known(model, run) -> None:
     low, high = answer.interval(answer.best, 0.95)
     assert sure["classes"][answer.best] == {"probability": answer.matrix.max(), "low": low, "high": high}
     second = told.splitlines()[1]
-    assert second.startswith("Of held-out rows answered like this, ") and "Not ruled out at 95 %: " in second
+    assert second.startswith("Of held-out rows answered like this, ") and "In the 95 % set: " in second
 
 
 def test_naive_bayes_has_both_where_it_is_judged(examples, run) -> None:

@@ -140,7 +140,7 @@ class Sureness(Presented):
             others = [f"{len(some) - MOST_NAMED} more"] if len(some) > MOST_NAMED else []
             return (
                 f"Of held-out rows answered like this, {low} to {high} % are {clean(wanted, 30)}. "
-                f"Not ruled out at {100 * self.level:g} %: {', '.join(some[:MOST_NAMED] + others)}"
+                f"In the {100 * self.level:g} % set: {', '.join(some[:MOST_NAMED] + others)}"
             )
         if low == high or self.low[row, k] > 0.9999 or self.high[row, k] < 0.0001:
             return f"{number} %, with an interval too narrow to show"

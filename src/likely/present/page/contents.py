@@ -296,8 +296,8 @@ LINKED = (
     "Choose a box to see its evidence."
 )
 ADDED = (
-    "What attributes say is added up; those that are linked also say something together (the strongest links are "
-    "drawn). The thicker the line, the more the attribute reveals alone. Choose a box to see its evidence."
+    "What attributes say is added up; where links are drawn, those that say most together. The thicker the line, the "
+    "more the attribute reveals alone. Choose a box to see its evidence."
 )
 
 
@@ -344,8 +344,8 @@ def present_bits(record: Look, keys: dict[str, str]) -> Document | None:
     if by_model:
         words = (
             "How far each attribute moves the answers: its evidence for a row, with its share of what several say "
-            f"together, in the mean over up to 2,000 rows of the table, in bits; one bit doubles the odds. Beside it, what it "
-            f"reveals {alone}"
+            "together, in the mean over up to 2,000 rows of the table, in bits; one bit doubles the odds. Beside it, "
+            f"what it reveals {alone}"
         )
     strongest = replace(tables.evidence_table(record), style="wide")
     find = Document(f"Find one of the other {plural(len(others.rows), 'attribute')} by name", (others,), "find")

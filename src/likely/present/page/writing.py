@@ -281,7 +281,7 @@ def whatif(model: Model) -> str:
     other = None if has_trait(model.learner, "independent") else _naive_bayes(model)
     if other is not None:
         note = f"{name} {why}, so this is naive Bayes, learned from the same rows. Its answers are not those of {it}."
-        held = _whatif_json(other, note)
+        held = _whatif_json(other, note, stands_in=True)
         if len(held) <= LARGEST:
             return held
     if not text:
@@ -320,7 +320,7 @@ def _shorten_texts(model: Model, form: dict[str, Any]) -> str:
     )
 
 
-def _whatif_json(model: Model, note: str, shortened: bool = False) -> str:
+def _whatif_json(model: Model, note: str, shortened: bool = False, stands_in: bool = False) -> str:
     form = portable(model)
     written = form_of(form)
     note = _shorten_texts(model, written) if shortened else note
@@ -344,6 +344,7 @@ def _whatif_json(model: Model, note: str, shortened: bool = False) -> str:
         "order": frequent_first(model.summary.total.floats().tolist()),
         "reserve": setting_of(model.learner, "unseen") == "reserve",
         "sure": _sure(model),
+        "stands_in": stands_in,
     }
     return json.dumps(told, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 

@@ -28,7 +28,7 @@ export function groupsWith(values, groups) {
 }
 
 // The sheet is made for the printer, and gone when that is done.
-export function printLetter(state, target, remarks) {
+export function printLetter(state, target, remarks, standsIn) {
   byId("w-letter")?.remove();
   const known = [...state.values].filter(([, value]) => value !== null);
   const shown = known.slice(0, MOST_VALUES).map(([name, value]) => make("span", {}, make("b", {}, cut(name, 40)), ` ${cut(value, 60)}`));
@@ -38,8 +38,9 @@ export function printLetter(state, target, remarks) {
   bars.replaceChildren(...[...bars.rows].sort((one, other) => (other.dataset.p ?? 0) - (one.dataset.p ?? 0)).slice(0, MOST_CHANCES));
   const heads = [...document.querySelectorAll('[data-table="groups"] thead th')].slice(1).map((head) => make("th", { class: "num" }, head.textContent));
   const lines = groups.map(([name, ...cells]) => make("tr", {}, make("th", { scope: "row" }, name), ...cells.map((cell) => make("td", { class: "num" }, cell))));
-  const judged = byId("answer") ? [make("h2", {}, "How good the model is"), make("p", {}, `${wordsAt("h1")}. ${wordsAt(".ladder-box .held-out")}`)] : [];
-  if (lines.length) judged.push(make("p", {}, "Of the groups that this row is in:"), make("table", {}, make("thead", {}, make("tr", {}, make("td"), ...heads)), make("tbody", {}, ...lines)));
+  const scores = standsIn ? "Not known of this sheet: its answer is that of naive Bayes, which stands in for the model of the page." : `${wordsAt("h1")}. ${wordsAt(".ladder-box .held-out")}`;
+  const judged = byId("answer") ? [make("h2", {}, "How good the model is"), make("p", {}, scores)] : [];
+  if (lines.length && !standsIn) judged.push(make("p", {}, "Of the groups that this row is in:"), make("table", {}, make("thead", {}, make("tr", {}, make("td"), ...heads)), make("tbody", {}, ...lines)));
   byId("main").append(make("article", { id: "w-letter", class: "w", "aria-label": "Letter" },
     make("p", { class: "eyebrow" }, wordsAt(".eyebrow")), make("p", { class: "note" }, wordsAt("#w-note")),
     make("h2", {}, `Which ${cut(target, 40)} does this row have?`),

@@ -18,14 +18,14 @@ export function gapOf(portable, cells) {
   return gone.size === read.length ? GAPS : Math.ceil((gone.size * (GAPS - 1)) / read.length);
 }
 
-// A sentence on the most probable class, and on those that are not ruled out; "" where nothing is known.
+// A sentence on the most probable class, and on the set; "" where nothing is known.
 export function sureSentence(sure, portable, cells, chances) {
   const own = sure?.gaps[gapOf(portable, cells)];
   if (!own || !chances.some((p) => p > 0)) return "";
   const best = chances.reduce((top, p, k) => (p > chances[top] ? k : top), 0);
   const left = portable.classes.filter((_, k) => k === best || chances[k] >= own.limits[k]).map((name) => cut(name, 30));
   const names = [...left.slice(0, MOST_NAMED), ...(left.length > MOST_NAMED ? [`${left.length - MOST_NAMED} more`] : [])];
-  const told = `Not ruled out at ${sure.level} %: ${names.join(", ")}.`;
+  const told = `In the ${sure.level} % set: ${names.join(", ")}.`;
   if (!own.steps) return told;
   // Of two classes the second's steps are kept: the first's are their mirror image.
   const mirror = portable.classes.length === 2 && best === 0;

@@ -300,7 +300,7 @@ class WhatIf {
     const { opened } = this;
     this.opened = new Set();
     this.ledger();
-    printLetter(this.state, this.page.target ?? "", this.novelty(this.cells));
+    printLetter(this.state, this.page.target ?? "", this.novelty(this.cells), this.told.stands_in);
     this.opened = opened;
     this.ledger();
     for (const draw of this.drawn) draw();
