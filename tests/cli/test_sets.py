@@ -43,11 +43,13 @@ def test_decide_abstains(model, examples, run) -> None:
     told = json.loads(run("decide", model, examples / "penguins.csv", "--interval", 99, "--json").done().out)
     assert told["unsure"] == sum(one["action"] is None for one in told["rows"]) > 0
     run("decide", model, examples / "penguins.csv", "--set", 95, "--prior", "male=0.2").refused("prior of training")
-    run("decide", model, examples / "penguins.csv", "--set", 100).refused("--set")
+    run("decide", model, examples / "penguins.csv", "--set", 100).refused("--set", "no level")
+    shares = run("predict", model, examples / "penguins.csv", "--set", 0.99).done().out
+    assert shares == run("predict", model, examples / "penguins.csv", "--set", 99).done().out
 
 
 def test_explain_says_it_of_rows_whole_and_partly_known(model, run) -> None:
-    told = run("explain", model, "species=Gentoo", "body_mass_g=5000", "--level", 0.95).done().out
+    told = run("explain", model, "species=Gentoo", "body_mass_g=5000", "--level", 95).done().out
     found = json.loads(
         run("explain", model, "species=Gentoo", "body_mass_g=5000", "--level", 0.95, "--json").done().out
     )
@@ -91,4 +93,4 @@ def test_sql_says_the_same_sets(examples, run) -> None:
             answer.sets(0.97)[whole, k].tolist()
         )
     assert np.array_equal(said["prediction"].to_pylist(), answer.best) or (~whole).any()
-    run("export", "m.likely", "--to", "json", "--set", 97).refused("set_level")
+    run("export", "m.likely", "--to", "json", "--set", 97).refused("set is of SQL")

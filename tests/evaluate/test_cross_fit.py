@@ -118,7 +118,7 @@ def test_sums_alone_are_judged_where_that_is_asked(tables) -> None:
 def test_what_was_learned_since_is_not_pretended(tables) -> None:
     judged = likely.fit(tables[0], "y", likely.NaiveBayes(), judge=True)
     more = likely.learn(judged, {n: c[:50] for n, c in tables[1].items()})
-    with pytest.raises(likely.LikelyError, match="not known either"):
+    with pytest.raises(likely.LikelyError, match="merged rows since"):
         more.posterior({"x": 1.0}).set()
 
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 # Predictions of a whole table, streamed from a source to a file or standard output.
 
 SEPARATOR = " | "
-"""Between the classes of a set."""
+"""Between the classes of a set; one that has the sign in its name stands in quotes."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,8 @@ class PredictionStream(AnswerStream[Posterior]):
             numbers = {LOW: low[rows, codes], HIGH: high[rows, codes]}
         if self._set is not None:
             sets, place = np.unique(answer.sets(self._set), axis=0, return_inverse=True)
-            told = [SEPARATOR.join(c for c, inside in zip(answer.classes, own, strict=True) if inside) for own in sets]
+            names = [f'"{name}"' if "|" in name else name for name in answer.classes]
+            told = [SEPARATOR.join(c for c, inside in zip(names, own, strict=True) if inside) for own in sets]
             texts[SET] = told, place.reshape(-1)
             self.unsure += int((~answer.undefined & ~np.asarray(sets.any(axis=1))[place.reshape(-1)]).sum())
         if answer.remarks is not None:

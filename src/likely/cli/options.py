@@ -29,12 +29,23 @@ Values: TypeAlias = dict[str, Any]
 """What options say, by name."""
 
 
-PERCENT = click.FloatRange(0, 100, min_open=True, max_open=True)
+class Level(click.ParamType):  # type: ignore[type-arg]
+    """How sure one wants to be, in percent or as a share: 95 and 0.95 are the same."""
+
+    name = "percent"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """As a share."""
+        try:
+            number = float(value)
+        except ValueError:
+            number = 0.0
+        if not 0 < number < 100 or number == 1:
+            self.fail(f"{shown(value)} is no level. Say how many of 100, such as 95.", param, ctx)
+        return number if number < 1 else number / 100
 
 
-def share_of(percent: float | None) -> float | None:
-    """A level that was given in percent."""
-    return None if percent is None else percent / 100
+LEVEL = Level()
 
 
 def with_options(*options: Decorator) -> Decorator:

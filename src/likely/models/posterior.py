@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 UNTRIED = (
-    "This model was not tried on rows that were held out, so nothing is known of how sure its answers are. Fit it with "
-    "judge=True (likely fit --judge); what a model has learned, unlearned or merged since is not known either."
+    "Nothing is known of how sure this model's answers are: it was not tried on rows that were held out, or has "
+    "learned, unlearned or merged rows since. Fit it on all rows by likely.fit(…, judge=True) or likely fit --judge."
 )
 Matrix: TypeAlias = "NDArray[np.float64]"
 

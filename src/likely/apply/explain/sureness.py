@@ -136,7 +136,11 @@ class Sureness(Presented):
         number, low, high = percents(self.matrix[row, k], self.low[row, k], self.high[row, k])
         if self.sets is not None:
             wanted, out = self.classes[k], self.sets[row]
-            some = [clean(c, 30) for c, inside in zip(self.classes, out, strict=True) if inside]
+            some = [
+                shown(c, 30) if ", " in c else clean(c, 30)
+                for c, inside in zip(self.classes, out, strict=True)
+                if inside
+            ]
             others = [f"{len(some) - MOST_NAMED} more"] if len(some) > MOST_NAMED else []
             return (
                 f"Of held-out rows answered like this, {low} to {high} % are {clean(wanted, 30)}. "
@@ -269,7 +273,7 @@ def unsure(model: Model) -> str:
     if not model.factored and model.learned.factored:
         return "There is no interval where an answer is averaged over what missing cells may hold."
     if not model.factored:
-        return f"{type(model.learner).__name__} does not keep what an interval needs. {UNTRIED}"
+        return f"{type(model.learner).__name__} does not keep what an interval needs; likely fit --judge finds it."
     strange = [f.name for f in model.factors if doubt_of(f, model.summary, 1, (0,)) is None]
     return f"The uncertainty of {shown(strange[0])} cannot be computed, so there is no interval." if strange else ""
 

@@ -9,6 +9,7 @@ import click
 from likely.cli import terminal
 from likely.cli.command import command
 from likely.cli.options import (
+    LEVEL,
     Values,
     json_option,
     loss_option,
@@ -65,9 +66,11 @@ if TYPE_CHECKING:
 @loss_option
 @click.option(
     "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.9,
-    help="Level of intervals, and of the set of classes that are not ruled out.",
+    type=LEVEL,
+    metavar="PERCENT",
+    default=90.0,
+    show_default=True,
+    help="Level of intervals, and of the set of classes to reckon with.",
 )
 @click.option("--all", "everything", is_flag=True, help="Show every piece of evidence, including missing values.")
 @text_options

@@ -10,7 +10,7 @@ import click
 from likely.cli import terminal
 from likely.cli.command import command, out_option
 from likely.cli.options import (
-    PERCENT,
+    LEVEL,
     Values,
     data_argument,
     json_option,
@@ -20,7 +20,6 @@ from likely.cli.options import (
     quote_formulas_option,
     read_loss_file,
     read_prior,
-    share_of,
     text_options,
 )
 
@@ -41,13 +40,13 @@ TABLE = "CSV (also .gz, .zst), TSV or Parquet, by file name"
 @click.option(
     "--set",
     "set_level",
-    type=PERCENT,
+    type=LEVEL,
     metavar="PERCENT",
     help="Add a column of the classes that hold the true one in at least so many of 100 rows, such as 95.",
 )
 @click.option(
     "--interval",
-    type=PERCENT,
+    type=LEVEL,
     metavar="PERCENT",
     help="Add columns low and high: an interval for the probability of the predicted class, such as 90.",
 )
@@ -78,7 +77,7 @@ def predict(
     loaded = load_model(model)
     with terminal.counting(data) as progress:
         how: Values = {"keep": keep, "missing_by": missing_by, "quote_formulas": quote_formulas}
-        how |= {"remarks": remarks, "set_level": share_of(set_level), "interval": share_of(interval)}
+        how |= {"remarks": remarks, "set_level": set_level, "interval": interval}
         done = predict_table(loaded, data, out, Reading(progress=progress, **reading), **how)
     for remark in done.remarks:
         terminal.say(remark)
@@ -105,13 +104,13 @@ def predict(
 @click.option(
     "--set",
     "set_level",
-    type=PERCENT,
+    type=LEVEL,
     metavar="PERCENT",
     help="No action where classes that are not ruled out at this level, such as 95, call for different ones.",
 )
 @click.option(
     "--interval",
-    type=PERCENT,
+    type=LEVEL,
     metavar="PERCENT",
     help="No action where another would be better somewhere in the intervals at this level, such as 90.",
 )
@@ -152,7 +151,7 @@ def decide(
     from likely.present.report.explanation import DecisionWriter, prior_sentences
 
     rows: Values = {"missing_by": missing_by, "unlike": unlike, "training": training, "seed": seed}
-    rows |= {"set_level": share_of(set_level), "interval": share_of(interval)}
+    rows |= {"set_level": set_level, "interval": interval}
     how = decider(load_model(model), read_loss_file(loss_file), rule=rule, prior=read_prior(priors), **rows)
     for line in [] if as_json else prior_sentences(how):
         terminal.say(line)

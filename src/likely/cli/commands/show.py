@@ -11,7 +11,7 @@ import click
 
 from likely.cli import terminal
 from likely.cli.command import command, out_option
-from likely.cli.options import PERCENT, Values, json_option, pairs, reading_options, share_of
+from likely.cli.options import LEVEL, Values, json_option, pairs, reading_options
 from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.intake.options import COLUMNS, NAMES, options_about, said_options
 
@@ -213,7 +213,7 @@ LANGUAGES = ("sql", "onnx", "pmml", "json", "python", "javascript")
 @click.option(
     "--set",
     "percent",
-    type=PERCENT,
+    type=LEVEL,
     metavar="PERCENT",
     help="For SQL: columns set(<class>), 1 where a class is not ruled out at this level, such as 95.",
 )
@@ -240,9 +240,7 @@ def export(
     if to == "onnx" and out in (None, "-") and sys.stdout.isatty():
         raise click.UsageError("ONNX is a binary format. Name a file with -o.")
     loaded = load_model(model)
-    text = exported(
-        loaded, to, None if out == "-" else out, dialect=dialect, table=table, keep=keep, set_level=share_of(percent)
-    )
+    text = exported(loaded, to, None if out == "-" else out, dialect=dialect, table=table, keep=keep, set_level=percent)
     if out in (None, "-"):
         sys.stdout.buffer.write(text.encode() if isinstance(text, str) else text)
         sys.stdout.flush()

@@ -86,7 +86,7 @@ def export(
     """
     if to != "sql" and to not in WRITERS:
         raise SettingError(f"There is no export to {shown(to)}. {nearest(str(to), ['sql', *WRITERS])}")
-    own = {"dialect": dialect, "table": table, "set_level": set_level, "keep": keep or None}
+    own = {"dialect": dialect, "table": table, "set": set_level, "keep": keep or None}
     if to != "sql" and (given := [name for name, value in own.items() if value is not None]):
         said = given[0]
         raise SettingError(f"{said} is of SQL, and this is {to}. Leave it out.")
@@ -119,7 +119,10 @@ def _written(
             if (judgement := model.judgement) is None or not judgement.guarantees:
                 raise SettingError(UNTRIED)
             limits = judgement.guarantees[0].limits(set_level).tolist()
-        return origin_lines(form, "--") + to_sql(form, "rows" if table is None else table, dialect, keep, limits)
+        told = (
+            "-- set(…) is NULL where a cell is unknown: `likely predict --set` answers such rows.\n" if limits else ""
+        )
+        return origin_lines(form, "--") + told + to_sql(form, "rows" if table is None else table, dialect, keep, limits)
     writer = WRITERS[to]
     if isinstance(writer, str):
         module, _, function = writer.partition(".")
