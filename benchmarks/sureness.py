@@ -2,7 +2,7 @@
 
 Half of a set (at most 3,000 rows) is learned from by the default, the rest is predicted, several times. Beside it MAPIE
 and crepes make sets, and venn-abers intervals, of the same held-out answers. `python benchmarks/sureness.py --cache DIR
---splits 20` writes SURENESS.md.
+--splits 20` writes SURENESS.md; `--kinds KEEL ARFF` takes these collections alone.
 """
 
 from __future__ import annotations
@@ -60,13 +60,14 @@ def main() -> None:
     options.add_argument("--cache", type=Path, required=True, metavar="DIR")
     options.add_argument("--splits", type=int, default=20)
     options.add_argument("--sets", nargs="*", help="these alone; nothing is written")
+    options.add_argument("--kinds", nargs="*", default=["KEEL", "ARFF", "TABLES"], help="collections of sets")
     asked = options.parse_args()
     warnings.simplefilter("ignore")
     python = own_environment(asked.cache / "sureness", *RIVALS)
     found: dict[str, dict[str, list[tuple[float, float]]]] = defaultdict(lambda: defaultdict(list))
     held, widths, furthest = list[bool](), list[float](), 0.0
     for place in all_places(asked.cache):
-        if asked.sets and place.name not in asked.sets:
+        if place.kin not in asked.kinds or (asked.sets and place.name not in asked.sets):
             continue
         data = place.read()
         if data.rows < 150:
@@ -115,7 +116,7 @@ def main() -> None:
         print(
             place.name, {n: np.round(np.mean(v, axis=0), 3).tolist() for n, v in found[place.name].items()}, flush=True
         )
-    text = page(found, held, widths, furthest, asked.splits)
+    text = page(found, held, widths, furthest, asked.splits, asked.kinds)
     print(text)
     if not asked.sets:
         (HERE / "SURENESS.md").write_text(text)
@@ -127,6 +128,7 @@ def page(
     widths: list[float],
     furthest: float,
     splits: int,
+    kinds: list[str],
 ) -> str:
     """The figures, as Markdown."""
     names = [
@@ -142,7 +144,8 @@ def page(
         "# How sure: sets and intervals",
         "",
         f"Sets that are to hold the true class of {100 * LEVEL:g} % of the rows; the default, learned from half "
-        f"of each of {len(found)} sets, {splits} splits. Written by `python benchmarks/sureness.py`.",
+        f"of each of {len(found)} sets, {splits} splits. Written by "
+        f"`python benchmarks/sureness.py --cache DIR --splits {splits}`, of {', '.join(kinds)}.",
         "",
         "| | coverage, mean | lowest of a set | classes in a set, where all were compared |",
         "|---|---:|---:|---:|",
