@@ -407,7 +407,10 @@ def present_regression(
         remarks += [] if judged is None else [f"On held-out rows: {_tell_errors(judged)}, by the same noise."]
     elif judged is not None:
         remarks.append(f"On held-out rows: squared error {number(judged.squared, 6)}.")
-    remarks += [] if row is None else [f"Prediction: {clean(found.working(row), 2000)}"]
+    if row is not None:
+        remarks.append(f"Prediction: {clean(found.working(row), 2000)}")
+        if unknown := [clean(c.name, 40) for c in found.schema.attributes if row.get(c.name) is None]:
+            remarks.append(f"Not given, so taken as in the mean of the rows: {', '.join(unknown)}.")
     if found.left_out:
         remarks.append(f"{plural(found.left_out, 'row')} left out: no target value, or weight 0.")
     equations = tuple(exhibit_table(e) for e in found.equations) if working else ()
