@@ -19,7 +19,7 @@ STATED = {
     "files that name least_count": 3,
     "files that name OneRule": 3,
     "tests that import inner modules": 113,
-    "words in docs": 96_400,
+    "words in docs": 96_700,
     "decision records": 55,
 }
 SLACK = 0.99

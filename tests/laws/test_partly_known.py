@@ -215,7 +215,8 @@ def test_references_stay_when_rows_are_learned_and_unlearned() -> None:
     members = (likely.NaiveBayes(), likely.NaiveBayes(numbers="binned"))
     model = likely.fit(half, "rich", likely.Pool(members, weights=(0.4, 0.5)))
     assert model.references is not None
-    assert unlearn(likely.learn(model, more), more).to_bytes() == model.to_bytes()
+    unjudged = replace(model, judge=None)  # how it was judged was said of another way to come to these rows
+    assert unlearn(likely.learn(model, more), more).to_bytes() == unjudged.to_bytes()
 
 
 def test_missing_cells_of_training_go_the_same_way() -> None:

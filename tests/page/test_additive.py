@@ -132,7 +132,7 @@ def test_the_page_of_adult_is_small_and_alive(watched: Any, tmp_path: Path, shar
 
     record = look(shared / "data" / "adult.csv", "income", picture=True)
     text = page(record)
-    assert len(text.encode()) <= 250_000
+    assert len(text.encode()) <= 250 * 1024
     safe(text)
     assert 'class="chart values-chart"' in text and 'class="chart heat-map"' in text
     assert "share of the class" not in text.split('id="attributes"')[1].split("</section>")[0]

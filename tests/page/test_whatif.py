@@ -425,7 +425,7 @@ def test_how_sure_an_answer_is(watched: Watched, tmp_path: Path) -> None:
         for name, value in row.items():
             tab.evaluate("([n, v]) => { likelyWhatIf.state.values.set(n, v); likelyWhatIf.reset(); }", [name, value])
         settled(tab)
-        said = tab.locator("#w-sure").text_content()
+        said = tab.locator("#w-sure").text_content().replace("\N{NO-BREAK SPACE}", " ")
         found = likely.sureness(model, row)
         assert said == f"{found.words()}."
     plain = likely.fit(EXAMPLES / "penguins.csv", "sex", likely.NaiveBayes())

@@ -309,7 +309,10 @@ MODEL: dict[str, Callable[[Fitted, Table], None]] = {
 
 
 def _origin(f: Fitted, learner: str, rows: str, weight: str | None, left: str | None) -> bool:
-    assert learner == type(f.model.learner).__name__
+    if type(f.model.learner).__name__ == "Auto":
+        assert _chosen(f, str(len(f.model.weights)), learner)
+    else:
+        assert learner == f"{type(f.model.learner).__name__} with the usual settings"
     assert (weight is None) == (f.case.weight is None)
     assert weight is None or close(weight, math.fsum(map(f.case.weigh, f.case.judged)))
     assert number(left or "0") == len(f.case.rows) - len(f.case.judged)
@@ -331,7 +334,7 @@ def _judged(f: Fitted, share: str, low: str, high: str, rows: str | None, label:
 
 
 SHOW: dict[str, Check] = {
-    rf"y by (\w+) with the usual settings, from {N} rows?(?: that weighs? {N})?(?: \({N} rows? left out\))?": _origin,
+    rf"y by (.+?), from {N} rows?(?: that weighs? {N})?(?: \({N} rows? left out\))?": _origin,
     rf"Accuracy {P} \({N}–{N} %\) on (?:{N} )?held-out rows; always guessing (.+) gets {P}\.": _judged,
     r"Not judged: NaiveBayes holds no rows out\. To judge it: likely look DATA y --learner NaiveBayes": lambda f: (
         held_out_answers(f.model) is None

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 SAMPLE = 1200
 """Rows that the picture is made of, about; all, where there are no more."""
-COLUMNS, ROWS = 56, 42
+COLUMNS, ROWS = 44, 33
 """Of the grid."""
 FEWEST = 10
 """Rows that must have both numbers."""

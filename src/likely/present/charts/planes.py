@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 LEVELS = (0.05, 0.2, 0.5, 0.8)
 """Contours, as shares of the greatest density."""
-CORNERS = 40
+CORNERS = 28
 
 
 def landscape(found: ClassPlane) -> Chart:

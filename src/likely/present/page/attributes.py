@@ -88,7 +88,7 @@ def speaking_words(model: Model, name: str) -> tuple[tuple[Table, ...], str]:
 
 CARDS = 40
 """Attributes that are shown in full: those that tell most."""
-MOST_LEVELS, FEW_LEVELS = 14, 8
+MOST_LEVELS, FEW_LEVELS = 12, 8
 """Levels of a card; fewer where there are many cards, and of those that are closed at first."""
 MANY_CARDS, OPEN_CARDS, FEW_CARDS = 20, 6, 8
 """From how many cards on they are shorter; how many are open; up to how many also those that say nothing are shown."""

@@ -296,8 +296,8 @@ LINKED = (
     "Choose a box to see its evidence."
 )
 ADDED = (
-    "What attributes say is added up; where links are drawn, those that say most together. The thicker the line, the "
-    "more the attribute reveals alone. Choose a box to see its evidence."
+    "What attributes say is added up; where links are drawn, attributes also say something together: the most that any "
+    "do. The thicker the line, the more the attribute reveals alone. Choose a box to see its evidence."
 )
 
 

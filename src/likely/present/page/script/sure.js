@@ -25,7 +25,7 @@ export function sureSentence(sure, portable, cells, chances) {
   const best = chances.reduce((top, p, k) => (p > chances[top] ? k : top), 0);
   const left = portable.classes.filter((_, k) => k === best || chances[k] >= own.limits[k]).map((name) => cut(name, 30));
   const names = [...left.slice(0, MOST_NAMED), ...(left.length > MOST_NAMED ? [`${left.length - MOST_NAMED} more`] : [])];
-  const told = `In the ${sure.level} % set: ${names.join(", ")}.`;
+  const told = `In the ${sure.level}\u00a0% set: ${names.join(", ")}.`;
   if (!own.steps) return told;
   // Of two classes the second's steps are kept: the first's are their mirror image.
   const mirror = portable.classes.length === 2 && best === 0;
@@ -36,5 +36,5 @@ export function sureSentence(sure, portable, cells, chances) {
   for (let start = apart[0]; at + 1 < apart.length && start + apart[at + 1] <= 1e4 * chance * (1 + TIE); at += 1) start += apart[at + 1];
   const [low, high] = mirror ? [1000 - highs[at], 1000 - lows[at]] : [lows[at], highs[at]];
   const [least, most] = [low, high].map((mille) => (mille % 10 ? (mille / 10).toFixed(1) : String(mille / 10)));
-  return `Of held-out rows answered like this, ${least} to ${most} % are ${cut(portable.classes[best], 30)}. ${told}`;
+  return `Of held-out rows answered like this, ${least} to ${most}\u00a0% are ${cut(portable.classes[best], 30)}. ${told}`;
 }
