@@ -158,7 +158,7 @@ def test_45_a_row_taken_back(sheet: Any) -> None:
 def test_46_where_two_bells_of_equal_width_meet(sheet: Any) -> None:
     rows = "x,k 1,p 3,p 5,q 7,q 9,q"
     out = sheet({"q.csv": rows}, fit("k --learner LinearDiscriminant"), explain("x=4"))
-    assert f"d² = (x − m)ᵀ S⁻¹ (x − m): p 6/5 = 1.2; q 27/10 = 2.7" in out
+    assert "d² = (x − m)ᵀ S⁻¹ (x − m): p 6/5 = 1.2; q 27/10 = 2.7" in out
     # The log odds are linear: (2 − 7)/S · (x − 9/2) + ln(2/3) with S = 10/3, so they turn at 9/2 + 2/3 · ln(2/3).
     turns = 4.5 + 2 / 3 * math.log(2 / 3)
     model = likely.load("m.likely")
