@@ -75,6 +75,7 @@ def take_app_pictures(browser: Any) -> None:
         tab.goto(found[0])
         tab.wait_for_selector(".columns-table")
         tab.screenshot(path=IMAGES / "app-columns.png")
+        tab.select_option("#target", "play")
         tab.click("#learn")
         tab.frame_locator("iframe").locator("h1").wait_for()
         tab.wait_for_timeout(400)

@@ -41,6 +41,21 @@ export function bits(nats) {
   return value.startsWith("-") && Number(value) !== 0 ? `−${value.slice(1)}` : `+${value.replace("-", "")}`;
 }
 
+// Lines of evidence as they are printed, so that they add up to what is printed of all: those cut most are rounded the
+// other way (largest remainders).
+export function addedUp(nats, total) {
+  const hundredths = (value) => (100 * value) / Math.LN2;
+  const values = nats.map(hundredths);
+  const sum = (some) => some.reduce((one, other) => one + other, 0);
+  if (![...values, total].every(Number.isFinite) || Math.abs(sum(values) - hundredths(total)) > 1e-3) return nats.map(bits);
+  const steps = values.map(Math.round);
+  const missing = Math.round(hundredths(total)) - sum(steps);
+  const up = Math.sign(missing);
+  const order = values.map((_, k) => k).sort((a, b) => up * (steps[a] - values[a] - steps[b] + values[b]));
+  for (const k of order.slice(0, Math.abs(missing))) steps[k] += up;
+  return steps.map((step) => bits((step / 100) * Math.LN2));
+}
+
 export function figure(value) {
   if (value !== 0 && Math.abs(value) < 1e-4) return value < 0 ? "> −0.0001" : "< 0.0001";
   return String(Number(value.toPrecision(4))).replace("-", "−");

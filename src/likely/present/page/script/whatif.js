@@ -2,7 +2,7 @@
 
 import { isUnlike, unknownIn } from "./completion.js";
 import { Controls } from "./controls.js";
-import { bits, byId, cut, figure, make, marked, percent, SLICE } from "./elements.js";
+import { addedUp, bits, byId, cut, figure, make, marked, percent, SLICE } from "./elements.js";
 import { changesOf, decided, dropBy, ledgerOf, logOdds, missingIn } from "./evidence.js";
 import { printLetter, saveCard } from "./letter.js";
 import { savable } from "./saving.js";
@@ -252,7 +252,7 @@ class WhatIf {
       const name = e.name === null ? "before any value" : depth || e.whole ? e.name : this.valued(e.name);
       const head = e.opens === undefined ? [cut(name, 60)] : [this.opener(e.opens, cut(name, 60))];
       return make("tr", { class: depth ? "w-word" : "", "data-name": e.name ?? "", "data-nats": e.ratio },
-        make("th", { scope: "row", title: name }, ...head), make("td", { class: "w-scale" }, bar), make("td", { class: "num" }, bits(e.ratio)));
+        make("th", { scope: "row", title: name }, ...head), make("td", { class: "w-scale" }, bar), make("td", { class: "num" }, e.told ?? bits(e.ratio)));
     };
     this.drawn = [];
     const other_ = b ?? this.chances.map((_, k) => k).filter((k) => k !== a).reduce((x, y) => (this.chances[y] > this.chances[x] ? y : x));
@@ -267,13 +267,17 @@ class WhatIf {
     const opens = (e) => this.portable.attributes.some(({ name, kind }) => name === e.name && kind !== "text");
     const lines = (some) => some.flatMap((e) => [row(opens(e) ? { ...e, opens: `.${e.name}` } : e), ...inside(e)]);
     const kept = rest.length > MOST_PIECES + 1 ? MOST_PIECES : rest.length;
-    const rows = lines([...first, ...rest.slice(0, kept)]);
-    if (rest.length > kept) {
-      const left = rest.slice(kept).reduce((sum, e) => sum + e.ratio, 0);
-      rows.push(row({ name: `${rest.length - kept} others together`, ratio: left, whole: true, opens: "others" }));
+    const left = rest.slice(kept).reduce((sum, e) => sum + e.ratio, 0);
+    const others = rest.length > kept ? [{ name: `${rest.length - kept} others together`, ratio: left, whole: true, opens: "others" }] : [];
+    const together = logOdds(this.logs, a, b);
+    const all = [...first, ...rest.slice(0, kept), ...others];
+    const printed = addedUp(all.map((e) => e.ratio), together);
+    const listed = all.map((e, k) => ({ ...e, told: printed[k] }));
+    const rows = lines(others.length ? listed.slice(0, -1) : listed);
+    if (others.length) {
+      rows.push(row(listed.at(-1)));
       if (this.opened.has("others")) rows.push(...lines(rest.slice(kept)));
     }
-    const together = logOdds(this.logs, a, b);
     rows.push(make("tr", { class: "w-total", "data-nats": together }, make("th", { scope: "row" }, "together"), make("td", {}), make("td", { class: "num" }, bits(together))));
     byId("w-ledger").replaceChildren(...rows);
     const other = b === null ? "all others" : classes[b];
