@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 STATED = {
     "lines": 87_400,
     "files": 338,
-    "classes": 683,
+    "classes": 684,
     "class names with several meanings": 10,
     "classes derived from Model": 0,
     "files that name least_count": 3,

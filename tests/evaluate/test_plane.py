@@ -9,7 +9,7 @@ import pytest
 
 import likely
 
-COLUMNS, ROWS = 56, 42
+COLUMNS, ROWS = 44, 33
 """Of the grid whose cells are coloured."""
 
 

@@ -379,7 +379,7 @@ def answer_row(model: Answers, row: object) -> RowPosterior | None:
     batch, unseen = read
     joint, words = model.scored(batch)
     found = Posterior.of(model.classes, joint, one=True, proper=model.proper)
-    own: dict[str, Any] = {"unseen": unseen, "words": words, "gaps": model.gaps(batch), "answered_by": model}
+    own: dict[str, Any] = {"unseen": unseen, "words": words, "row": batch, "answered_by": model}
     return RowPosterior(found.classes, found.matrix, found.log_evidence, True, found.proper, **own)
 
 

@@ -68,6 +68,8 @@ class Posterior(Presented):
     """The kind of frame that the rows came in, where they came in one."""
     gaps: NDArray[np.int8] | None = field(default=None, repr=False, compare=False)
     """How much of each row is unknown (`shapes/guarantee.py`), where a model has answered."""
+    row: Any = field(default=None, repr=False, compare=False)
+    """Of a single row in place of the gaps: the row, so that they are found where they are asked for."""
     answered_by: Any = field(default=None, repr=False, compare=False)
     """The model, which knows how it did on rows that were held out."""
 
@@ -154,6 +156,8 @@ class Posterior(Presented):
         return found
 
     def _gaps(self) -> NDArray[np.int8]:
+        if self.gaps is None and self.row is not None:
+            return np.asarray(self.answered_by.gaps(self.row), np.int8)
         return np.zeros(len(self.matrix), np.int8) if self.gaps is None else self.gaps
 
     def frame(self) -> Any:
