@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -102,6 +103,8 @@ def test_a_stream_is_learned_once_however_often_a_batch_is_repeated(spark: Any, 
     source.mkdir()
     for k in range(3):
         pq.write_table(shuffled.slice(50 * k, 50), source / f"{k}.parquet")
+        # Spark takes files by when they were written, and three within a millisecond in any order.
+        os.utime(source / f"{k}.parquet", (1_700_000_000 + 60 * k,) * 2)
     learner = likely.spark.StreamLearner(tmp_path / "models", "c4")
     with pytest.raises(SettingError, match="No rows have come yet"):
         _ = learner.model
